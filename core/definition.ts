@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { permissionScopes } from "./permissions.ts";
-import { toolNames } from "./tools.ts";
+import { type ToolName, toolNames } from "./tools.ts";
+
+/** A definition's prompt in UTF-8: far above any prompt that a model follows, and small enough to read at every turn. */
+export const MAX_PROMPT_BYTES = 256 * 1_024;
+/** A definition's description in UTF-16 code units, its mark of a cut included: sixteen of them travel with every turn. */
+export const MAX_DEFINITION_DESCRIPTION_CHARACTERS = 1_024;
+/** A definition without `tools` gets these: it can read and can change nothing. */
+export const defaultTools = ["Read", "Glob", "Grep"] as const satisfies readonly ToolName[];
 
 export const thinkingLevels = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 export const thinkingLevelSchema = z.enum(thinkingLevels);

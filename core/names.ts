@@ -1,10 +1,36 @@
-/** Bring an agent's name into the form in which names are compared: trimmed, NFC, lower-case, blanks and underscores as dashes. */
+/** Characters of an agent's name, counted as code points. */
+export const MAX_NAME_CHARACTERS = 64;
+
+/**
+ * Bring an agent's name into the form in which names are compared: trimmed, NFC, lower-case, blanks and underscores as dashes.
+ *
+ * Idempotent, and independent of the machine's language: a Turkish capital dotted I becomes `i` with a dot above everywhere.
+ */
 export function normalizeAgentName(name: string): string {
-  return name
-    .trim()
-    .normalize("NFC")
-    .toLowerCase()
-    .replace(/[\s_]+/gu, "-");
+  return (
+    name
+      .trim()
+      .normalize("NFC")
+      .toLowerCase()
+      // Lower-casing can leave a pair that NFC would have joined.
+      .normalize("NFC")
+      .replace(/[\s_]+/gu, "-")
+  );
+}
+
+/** Say what is wrong with a name in its normalized form; undefined if it can be used. */
+export function findNameFault(normalized: string): string | undefined {
+  if (normalized === "") return "is empty";
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(normalized)) return "holds a control character";
+  if (/\p{Bidi_Control}/u.test(normalized)) return "holds a character that changes the direction of text";
+  if (/[\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(normalized)) return "holds an invisible character";
+  if (/[/\\]/u.test(normalized) || /^\.+$/u.test(normalized)) return "looks like a path";
+  if ([...normalized].length > MAX_NAME_CHARACTERS) return `has more than ${MAX_NAME_CHARACTERS} characters`;
+  // A mark belongs to the letter before it: many scripts can't be written without.
+  if (!/^(?:[\p{L}\p{Nd}]\p{M}*|[.-])+$/u.test(normalized)) {
+    return "may hold letters, digits, dots and dashes only";
+  }
+  return /[\p{L}\p{Nd}]/u.test(normalized) ? undefined : "needs a letter or a digit";
 }
 
 /** The valid name nearest to `name` by edit distance, if it is near enough to be a slip of the hand. */

@@ -32,7 +32,7 @@ export function toStateFolder(
   environment: Record<string, string | undefined>,
   home: string | undefined,
 ): StateFolder {
-  const base = environment["XDG_STATE_HOME"];
+  const base = environment.XDG_STATE_HOME;
   // The XDG rules say that a relative path is to be ignored.
   const isUsable = base?.startsWith("/");
   if (!isUsable && !home) throw new Error("neither XDG_STATE_HOME nor a home folder is set");

@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { agentRunInputSchema } from "./agent-run.ts";
+import { definitionSchema, modelSourceSchema, thinkingLevelSchema } from "./definition.ts";
+import { delegationSchema, stopCauses } from "./delegation.ts";
+import { permissionModeSchema, permissionModes } from "./permissions.ts";
+import { runErrorSchema, usageSchema } from "./status.ts";
+
+/** What a session is started with. Everything that may change later without touching a running session is captured here. */
+export const sessionInputSchema = z.object({
+  /** Absolute path on the worker's host. */
+  workspace: z.string(),
+  model: modelSourceSchema,
+  thinkingLevel: thinkingLevelSchema.optional(),
+  permissionMode: permissionModeSchema,
+  contract: z.literal("plan").optional(),
+  /** Whether somebody can answer permission questions. */
+  canAsk: z.boolean(),
+  /** What becomes of delegates that still run when the main agent ends its turn. */
+  leftovers: z.enum(["abort", "deliver"]),
+  watchdog: z.enum(["enforce", "report"]),
+  agentDirectories: z.array(z.string()),
+  projectAgents: z.boolean(),
+  modelAliases: z.record(z.string(), z.string()),
+  /** Defaults of every run of this session, in seconds. */
+  limits: z.object({
+    idleSeconds: z.number(),
+    maxDurationSeconds: z.number(),
+    turnMaxDurationSeconds: z.number(),
+  }),
+  /** Whether the namespace knows our search attributes; using an unknown one would fail workflow tasks for ever. */
+  hasSearchAttributes: z.boolean(),
+  /** History events after which the session continues as new even if the server does not suggest it yet. */
+  continueAsNewAfterEvents: z.number().optional(),
+});
+export type SessionInput = z.infer<typeof sessionInputSchema>;
+
+export const turnStatuses = ["running", "completed", "failed", "timed_out", "aborted"] as const;
+
+export const turnSchema = z.object({
+  number: z.number(),
+  prompt: z.string(),
+  status: z.enum(turnStatuses),
+  startedAtMs: z.number(),
+  endedAtMs: z.number().optional(),
+  /** The main agent's last message, at most 100,000 characters; of earlier turns only the beginning is kept. */
+  answer: z.string(),
+  error: runErrorSchema.optional(),
+  turns: z.number(),
+  toolCalls: z.number(),
+  usage: usageSchema,
+  attempts: z.number(),
+});
+/** One user message and all that the main agent did until its end. */
+export type Turn = z.infer<typeof turnSchema>;
+
+/** What a session carries from run to run as it continues as new: JSON, below 512 KiB. */
+export const sessionStateSchema = z.object({
+  delegations: z.array(delegationSchema),
+  /** Number of the last delegation. */
+  lastDelegation: z.number(),
+  turns: z.array(turnSchema),
+  lastTurn: z.number(),
+  permissionMode: z.enum(permissionModes),
+  catalogue: z.array(definitionSchema),
+});
+export type SessionState = z.infer<typeof sessionStateSchema>;
+
+/** What a delegate's workflow is started with. */
+export const delegateInputSchema = z.object({
+  delegationId: z.string(),
+  run: agentRunInputSchema,
+  hasSearchAttributes: z.boolean(),
+});
+export type DelegateInput = z.infer<typeof delegateInputSchema>;
+
+export const stopRequestSchema = z.object({ cause: z.enum(stopCauses) });
+export type StopRequest = z.infer<typeof stopRequestSchema>;

@@ -1,0 +1,110 @@
+import {
+  ActivityCancellationType,
+  ActivityFailure,
+  ApplicationFailure,
+  isCancellation,
+  proxyActivities,
+  TimeoutFailure,
+} from "@temporalio/workflow";
+import type { Activities, RunRemains } from "../core/activities.ts";
+import { type AgentRunInput, type AgentRunOutcome, agentRunDetailsSchema } from "../core/agent-run.ts";
+import type { Catalogue, CatalogueRequest } from "../core/definition.ts";
+import { toModelLabel } from "../core/definition.ts";
+import { MAX_HEARTBEAT_TIMEOUT_SECONDS } from "../core/limits.ts";
+import { noUsage } from "../core/status.ts";
+import { cutAt } from "../core/text.ts";
+
+/** Where a run is carried out and how it is shown in Temporal Web. */
+export interface RunPlacement {
+  taskQueue: string;
+  summary: string;
+  /** Whether the session or the delegate was asked to end this run. */
+  isCancelRequested: () => boolean;
+}
+
+/**
+ * Carry out one agent run and turn every way in which its activity can end into an outcome.
+ *
+ * Attempts are not limited by number: a worker's shutdown must never use up a delegation's tries. The activity itself counts the workers
+ * that were lost and gives up by an outcome.
+ */
+export async function carryOutRun(input: AgentRunInput, placement: RunPlacement): Promise<AgentRunOutcome> {
+  const activities: Activities = proxyActivities<Activities>({
+    taskQueue: placement.taskQueue,
+    summary: placement.summary,
+    heartbeatTimeout: Math.min(input.limits.idleSeconds, MAX_HEARTBEAT_TIMEOUT_SECONDS) * 1000,
+    scheduleToCloseTimeout: input.limits.maxDurationSeconds * 1000,
+    // A stopped run still hands over its partial report. The SDK's own default would drop it.
+    cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+    retry: {
+      initialInterval: 1000,
+      backoffCoefficient: 1,
+      nonRetryableErrorTypes: ["PayloadsTooLarge"],
+    },
+  });
+  try {
+    return await activities.runAgent(input);
+  } catch (error) {
+    return toOutcome(error, input, placement.isCancelRequested());
+  }
+}
+
+function toOutcome(error: unknown, input: AgentRunInput, isCancelRequested: boolean): AgentRunOutcome {
+  const base = { ...toRemains(error), denials: [], model: toModelLabel(input.model) };
+  if (isCancellation(error) || (isCancelRequested && toTimeout(error) !== undefined)) {
+    return { ...base, status: "cancelled" };
+  }
+  if (toTimeout(error) !== undefined) {
+    const message = `the ceiling of ${input.limits.maxDurationSeconds} s was reached`;
+    return { ...base, status: "timed_out", error: { code: "DURATION_TIMEOUT", message } };
+  }
+  return { ...base, status: "failed", error: { code: "INTERNAL", message: describeFailure(error) } };
+}
+
+function toTimeout(error: unknown): TimeoutFailure | undefined {
+  return error instanceof ActivityFailure && error.cause instanceof TimeoutFailure ? error.cause : undefined;
+}
+
+/** What the last heartbeat told of a run that can't speak for itself any more. */
+function toRemains(error: unknown): RunRemains & { attempts: number } {
+  const details = agentRunDetailsSchema.safeParse(toTimeout(error)?.lastHeartbeatDetails);
+  if (!details.success) return { report: "", turns: 0, toolCalls: 0, usage: noUsage, attempts: 1 };
+  const { partialReport, turns, toolCalls, usage, attempt } = details.data;
+  return { report: partialReport, turns, toolCalls, usage, attempts: attempt };
+}
+
+function describeFailure(error: unknown): string {
+  const cause = error instanceof ActivityFailure ? error.cause : error;
+  if (cause instanceof ApplicationFailure) return cutAt(cause.message, 2000);
+  return cutAt(cause instanceof Error ? cause.message : String(cause), 2000);
+}
+
+/** Read the definitions in force, on the worker's host. */
+export async function loadCatalogue(request: CatalogueRequest, taskQueue: string): Promise<Catalogue> {
+  const activities: Activities = proxyActivities<Activities>({
+    taskQueue,
+    summary: "read the definitions",
+    startToCloseTimeout: 30_000,
+    scheduleToCloseTimeout: 600_000,
+    retry: { maximumAttempts: 5 },
+  });
+  return await activities.loadCatalogue(request);
+}
+
+/** Read what a run left behind; nothing is left where the state folder can't be read in time. */
+export async function salvageRun(
+  request: { sessionId: string; chain: string },
+  taskQueue: string,
+): Promise<RunRemains> {
+  const activities: Activities = proxyActivities<Activities>({
+    taskQueue,
+    summary: `read what ${request.chain} left`,
+    scheduleToCloseTimeout: 10_000,
+    retry: { maximumAttempts: 3 },
+  });
+  try {
+    return await activities.salvageRun(request);
+  } catch {
+    return { report: "", turns: 0, toolCalls: 0, usage: noUsage };
+  }
+}

@@ -1,0 +1,164 @@
+import {
+  ChildWorkflowCancellationType,
+  ChildWorkflowFailure,
+  type ChildWorkflowHandle,
+  log,
+  ParentClosePolicy,
+  startChild,
+  TerminatedFailure,
+  TimeoutFailure,
+} from "@temporalio/workflow";
+import type { AgentRunInput } from "../core/agent-run.ts";
+import {
+  type Delegation,
+  dropOldest,
+  type Settlement,
+  type StopCause,
+  settleDelegation,
+} from "../core/delegation.ts";
+import { CHILD_GRACE_SECONDS } from "../core/limits.ts";
+import { toDelegateWorkflowId } from "../core/messages.ts";
+import { AGENT_SEARCH_ATTRIBUTE, STATUS_SEARCH_ATTRIBUTE } from "../core/search-attributes.ts";
+import type { DelegateInput } from "../core/session.ts";
+import type { RunError } from "../core/status.ts";
+import { cutAt, toOneLine } from "../core/text.ts";
+import { salvageRun } from "./agent-run.ts";
+import { type delegateWorkflow, stopSignal } from "./delegate.ts";
+import {
+  findDelegation,
+  listRunning,
+  replaceDelegation,
+  type SessionContext,
+  showSession,
+} from "./session-context.ts";
+
+/** The only place that starts, watches and stops children. */
+export interface Delegations {
+  /** Start the child of a recorded delegation and watch it to its end; returns at once. */
+  start(delegation: Delegation, run: AgentRunInput): void;
+  /** Take a delegate's own word of how it ended. */
+  settle(settlement: Settlement): void;
+  /** Ask a running delegate to end. The first cause stays; asking again changes nothing. */
+  requestStop(delegation: Delegation, cause: StopCause): void;
+}
+
+export function createDelegations(session: SessionContext): Delegations {
+  const children = new Map<string, Promise<ChildWorkflowHandle<typeof delegateWorkflow>>>();
+
+  function settle(settlement: Settlement): void {
+    const delegation = findDelegation(session, settlement.delegationId);
+    if (delegation === undefined || delegation.status !== "running") return;
+    replaceDelegation(session, settleDelegation(delegation, settlement, Date.now()));
+    session.state.delegations = dropOldest(session.state.delegations);
+    showSession(session);
+  }
+
+  async function watch(
+    delegation: Delegation,
+    child: Promise<ChildWorkflowHandle<typeof delegateWorkflow>>,
+  ): Promise<void> {
+    try {
+      const handle = await child;
+      settle(await handle.result());
+    } catch (error) {
+      settle(await toSettlementOfLostChild(session, delegation, error));
+    } finally {
+      children.delete(delegation.id);
+    }
+  }
+
+  return {
+    start(delegation, run) {
+      const child = startDelegate(session, delegation, run);
+      children.set(delegation.id, child);
+      void watch(delegation, child);
+      showSession(session);
+    },
+    settle,
+    requestStop(delegation, cause) {
+      if (delegation.status !== "running" || delegation.stopRequested !== undefined) return;
+      replaceDelegation(session, { ...delegation, stopRequested: cause });
+      void signalStop(children.get(delegation.id), cause);
+    },
+  };
+}
+
+async function signalStop(
+  child: Promise<ChildWorkflowHandle<typeof delegateWorkflow>> | undefined,
+  cause: StopCause,
+): Promise<void> {
+  try {
+    const handle = await child;
+    await handle?.signal(stopSignal, { cause });
+  } catch (error) {
+    // The child has ended by itself or never began: its watcher settles it.
+    log.info("a stop found its delegate gone", { error });
+  }
+}
+
+function startDelegate(
+  session: SessionContext,
+  delegation: Delegation,
+  run: AgentRunInput,
+): Promise<ChildWorkflowHandle<typeof delegateWorkflow>> {
+  const { hasSearchAttributes } = session.input;
+  const input: DelegateInput = { delegationId: delegation.id, run, hasSearchAttributes };
+  return startChild<typeof delegateWorkflow>("delegateWorkflow", {
+    workflowId: toDelegateWorkflowId(session.id, delegation.id),
+    args: [input],
+    parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+    workflowExecutionTimeout: (run.limits.maxDurationSeconds + CHILD_GRACE_SECONDS) * 1000,
+    staticSummary: toOneLine(`${delegation.agent}: ${delegation.description || run.prompt}`, 200),
+    staticDetails: `Task of ${delegation.id}:\n\n~~~~\n${cutAt(run.prompt, 4000).replaceAll("~~~~", "~ ~ ~ ~")}\n~~~~`,
+    memo: { agent: delegation.agent, description: toOneLine(delegation.description, 200) },
+    ...(hasSearchAttributes
+      ? {
+          typedSearchAttributes: [
+            { key: AGENT_SEARCH_ATTRIBUTE, value: delegation.agent },
+            { key: STATUS_SEARCH_ATTRIBUTE, value: "running" },
+          ],
+        }
+      : {}),
+  });
+}
+
+/** Settle a child that could not settle itself, with what it left in the state folder. */
+async function toSettlementOfLostChild(
+  session: SessionContext,
+  delegation: Delegation,
+  error: unknown,
+): Promise<Settlement> {
+  const ending = toEnding(error);
+  const remains = await salvageRun({ sessionId: session.id, chain: delegation.id }, session.taskQueue);
+  return {
+    ...remains,
+    ...ending,
+    delegationId: delegation.id,
+    attempts: 1,
+    denials: [],
+    model: delegation.model,
+  };
+}
+
+function toEnding(error: unknown): { status: "failed" | "timed_out"; error: RunError } {
+  const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
+  if (cause instanceof TerminatedFailure) {
+    return {
+      status: "failed",
+      error: { code: "TERMINATED", message: "its workflow was terminated from outside" },
+    };
+  }
+  if (cause instanceof TimeoutFailure) {
+    const message = "its workflow's execution timeout was reached before its run could end";
+    return { status: "timed_out", error: { code: "DURATION_TIMEOUT", message } };
+  }
+  const message = cutAt(cause instanceof Error ? cause.message : String(cause), 2000);
+  const code = error instanceof ChildWorkflowFailure ? "INTERNAL" : "START_FAILED";
+  return { status: "failed", error: { code, message } };
+}
+
+/** Ask all running delegates to end. */
+export function requestStopOfAll(session: SessionContext, delegations: Delegations, cause: StopCause): void {
+  for (const delegation of listRunning(session)) delegations.requestStop(delegation, cause);
+}

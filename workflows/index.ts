@@ -1,0 +1,3 @@
+/** The workflows that a worker registers, and that a product embeds by re-exporting them. */
+export { delegateWorkflow } from "./delegate.ts";
+export { sessionWorkflow } from "./session.ts";

@@ -1,0 +1,59 @@
+import { type CancellationScope, setCurrentDetails, workflowInfo } from "@temporalio/workflow";
+import type { Delegation } from "../core/delegation.ts";
+import type { SessionInput, SessionState, Turn } from "../core/session.ts";
+import { toSessionDetails } from "./current-details.ts";
+
+/** A running session: what it was asked to be, what it carries, and what is only true of this run of it. */
+export interface SessionContext {
+  readonly id: string;
+  readonly taskQueue: string;
+  readonly input: SessionInput;
+  readonly state: SessionState;
+  /** Set from the moment a message is accepted until its turn has ended. */
+  activeTurn:
+    | { number: number; scope: CancellationScope | undefined; isAborted: boolean; isEnding: boolean }
+    | undefined;
+  isClosing: boolean;
+}
+
+export function createSessionContext(input: SessionInput, carried: SessionState | undefined): SessionContext {
+  const { workflowId, taskQueue } = workflowInfo();
+  return {
+    id: workflowId,
+    taskQueue,
+    input,
+    state: carried ?? {
+      delegations: [],
+      lastDelegation: 0,
+      turns: [],
+      lastTurn: 0,
+      permissionMode: input.permissionMode,
+      catalogue: [],
+    },
+    activeTurn: undefined,
+    isClosing: false,
+  };
+}
+
+/** Show the session's present state in Temporal Web. */
+export function showSession(session: SessionContext): void {
+  setCurrentDetails(toSessionDetails(session.input, session.state, Date.now()));
+}
+
+export function listRunning(session: SessionContext): Delegation[] {
+  return session.state.delegations.filter((delegation) => delegation.status === "running");
+}
+
+export function findDelegation(session: SessionContext, id: string): Delegation | undefined {
+  return session.state.delegations.find((delegation) => delegation.id === id);
+}
+
+/** Replace a record by its next version; a record that was dropped meanwhile stays dropped. */
+export function replaceDelegation(session: SessionContext, next: Delegation): void {
+  const index = session.state.delegations.findIndex((delegation) => delegation.id === next.id);
+  if (index >= 0) session.state.delegations[index] = next;
+}
+
+export function findTurn(session: SessionContext, number: number): Turn | undefined {
+  return session.state.turns.find((turn) => turn.number === number);
+}

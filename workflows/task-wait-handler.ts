@@ -1,0 +1,113 @@
+import { condition } from "@temporalio/workflow";
+import type { Delegation } from "../core/delegation.ts";
+import { MAX_TASK_WAIT_CHARACTERS } from "../core/limits.ts";
+import { refusals, type TaskWaitAnswer, type TaskWaitCall } from "../core/messages.ts";
+import {
+  clampWaitSeconds,
+  describeProblems,
+  type TaskWaitInput,
+  taskWaitInputSchema,
+  toNeeded,
+} from "../core/task-calls.ts";
+import { boundReports } from "../core/task-wait.ts";
+import { salvageRun } from "./agent-run.ts";
+import { findDelegation, replaceDelegation, type SessionContext } from "./session-context.ts";
+import { refuse } from "./task-handler.ts";
+
+/** Ids that a call names, told apart. Duplicates count once; unknown ids are no targets. */
+export interface Targets {
+  known: string[];
+  unknown: string[];
+  noLongerKept: string[];
+}
+
+export function sortIds(session: SessionContext, ids: readonly string[]): Targets {
+  const targets: Targets = { known: [], unknown: [], noLongerKept: [] };
+  for (const id of new Set(ids)) {
+    if (findDelegation(session, id) !== undefined) targets.known.push(id);
+    else if (wasIssued(session, id)) targets.noLongerKept.push(id);
+    else targets.unknown.push(id);
+  }
+  return targets;
+}
+
+function wasIssued(session: SessionContext, id: string): boolean {
+  const number = /^task-([1-9]\d{0,14})$/.exec(id)?.[1];
+  return number !== undefined && Number(number) <= session.state.lastDelegation;
+}
+
+/** Check a TaskWait call before it is accepted. @throws ApplicationFailure Input.Invalid. */
+export function parseTaskWait(input: unknown): TaskWaitInput {
+  const parsed = taskWaitInputSchema.safeParse(input);
+  return parsed.success
+    ? parsed.data
+    : refuse(refusals.badInput, `TaskWait: ${describeProblems(parsed.error)}`);
+}
+
+/**
+ * Wait until enough targets have settled or the time is over, and answer with what there is.
+ *
+ * The state is read after the wait: a delegate that settled in the same instant is reported as settled. Changes nothing but the mark that a
+ * report was handed over.
+ */
+export async function handleTaskWait(session: SessionContext, call: TaskWaitCall): Promise<TaskWaitAnswer> {
+  const input = parseTaskWait(call.input);
+  const targets = toTargets(session, input);
+  const needed = toNeeded(input, targets.known.length);
+  const startedAtMs = Date.now();
+  const hasEnough = () => listTargets(session, targets.known).filter(isSettled).length >= needed;
+  if (!hasEnough()) {
+    await condition(() => hasEnough() || session.isClosing, clampWaitSeconds(input.timeoutSeconds) * 1000, {
+      summary: `TaskWait for ${needed} of ${targets.known.length}`,
+    });
+  }
+  await bringBackReports(session, targets.known);
+  const found = listTargets(session, targets.known);
+  if (!call.isObserver) markHandedOver(session, found);
+  return {
+    waitedSeconds: (Date.now() - startedAtMs) / 1000,
+    isTimedOut: found.filter(isSettled).length < needed,
+    targets: boundReports(found),
+    reportLengths: found.map((target) => target.report.length),
+    unknown: targets.unknown,
+    noLongerKept: [
+      ...targets.noLongerKept,
+      ...targets.known.filter((id) => findDelegation(session, id) === undefined),
+    ],
+    nowMs: Date.now(),
+  };
+}
+
+function toTargets(session: SessionContext, input: TaskWaitInput): Targets {
+  if (input.delegationIds && input.delegationIds.length > 0) return sortIds(session, input.delegationIds);
+  const known = session.state.delegations.filter(
+    (record) => record.status === "running" || !record.isHandedOver,
+  );
+  return { known: known.map((record) => record.id), unknown: [], noLongerKept: [] };
+}
+
+function listTargets(session: SessionContext, ids: readonly string[]): Delegation[] {
+  return ids.flatMap((id) => findDelegation(session, id) ?? []);
+}
+
+function isSettled(delegation: Delegation): boolean {
+  return delegation.status !== "running";
+}
+
+function markHandedOver(session: SessionContext, delegations: readonly Delegation[]): void {
+  for (const delegation of delegations.filter(isSettled))
+    replaceDelegation(session, { ...delegation, isHandedOver: true });
+}
+
+/** Read back the reports that were left behind as the session continued as new, as many as an answer can hold. */
+async function bringBackReports(session: SessionContext, ids: readonly string[]): Promise<void> {
+  let characters = 0;
+  for (const target of listTargets(session, ids)) {
+    if (!target.isReportAway || characters >= MAX_TASK_WAIT_CHARACTERS) continue;
+    const { report } = await salvageRun({ sessionId: session.id, chain: target.id }, session.taskQueue);
+    characters += report.length;
+    const present = findDelegation(session, target.id);
+    if (present !== undefined && report !== "")
+      replaceDelegation(session, { ...present, report, isReportAway: false });
+  }
+}

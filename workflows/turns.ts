@@ -1,0 +1,223 @@
+import { CancellationScope, condition } from "@temporalio/workflow";
+import type { AgentRunInput, AgentRunOutcome } from "../core/agent-run.ts";
+import { STOP_EFFECT_SECONDS, TASK_STOP_ANSWER_SECONDS } from "../core/limits.ts";
+import type { Turn } from "../core/session.ts";
+import { addUsage, noUsage } from "../core/status.ts";
+import { boundReports, toTaskWaitText } from "../core/task-wait.ts";
+import { cutAt } from "../core/text.ts";
+import { toolNames } from "../core/tools.ts";
+import { carryOutRun, loadCatalogue } from "./agent-run.ts";
+import { type Delegations, requestStopOfAll } from "./delegations.ts";
+import { findTurn, listRunning, type SessionContext, showSession } from "./session-context.ts";
+
+/** Answers of earlier turns are kept to this length. */
+const KEPT_ANSWER_CHARACTERS = 1000;
+const KEPT_TURNS = 50;
+
+/** Record a new turn; the session's main loop carries it out. */
+export function openTurn(session: SessionContext, prompt: string): number {
+  session.state.lastTurn += 1;
+  const turn: Turn = {
+    number: session.state.lastTurn,
+    prompt: cutAt(prompt, KEPT_ANSWER_CHARACTERS),
+    status: "running",
+    startedAtMs: Date.now(),
+    answer: "",
+    turns: 0,
+    toolCalls: 0,
+    usage: noUsage,
+    attempts: 0,
+  };
+  const earlier = session.state.turns
+    .slice(-(KEPT_TURNS - 1))
+    .map((each) => ({ ...each, answer: cutAt(each.answer, KEPT_ANSWER_CHARACTERS) }));
+  session.state.turns = [...earlier, turn];
+  session.activeTurn = { number: turn.number, scope: undefined, isAborted: false, isEnding: false };
+  showSession(session);
+  return turn.number;
+}
+
+/** Ask the running turn to end; its delegates end with it. No-op between turns. */
+export function abortTurn(session: SessionContext): void {
+  const active = session.activeTurn;
+  if (active === undefined) return;
+  active.isAborted = true;
+  active.scope?.cancel();
+}
+
+/**
+ * Carry out the open turn to its end, leftovers included. Never throws for an agent's failure: the turn's status says it.
+ */
+export async function carryOutTurn(
+  session: SessionContext,
+  delegations: Delegations,
+  prompt: string,
+): Promise<void> {
+  const active = session.activeTurn;
+  if (active === undefined) return;
+  const scope = new CancellationScope({ cancellable: true });
+  active.scope = scope;
+  if (active.isAborted) scope.cancel();
+  let outcome = await runMain(session, scope, active.number, prompt);
+  recordProgress(session, active.number, outcome);
+  while (
+    outcome.status === "completed" &&
+    session.input.leftovers === "deliver" &&
+    hasLeftovers(session) &&
+    !active.isAborted
+  ) {
+    outcome = await deliverLeftovers(session, scope, active.number);
+    recordProgress(session, active.number, outcome);
+  }
+  active.isEnding = true;
+  await endDelegates(session, delegations);
+  endTurn(session, active.number, outcome);
+  session.activeTurn = undefined;
+  showSession(session);
+}
+
+async function runMain(
+  session: SessionContext,
+  scope: CancellationScope,
+  number: number,
+  prompt: string,
+): Promise<AgentRunOutcome> {
+  try {
+    return await scope.run(async () => {
+      const { definitions } = await loadCatalogue(toCatalogueRequest(session), session.taskQueue);
+      session.state.catalogue = definitions;
+      return await carryOutRun(toMainRun(session, number, prompt), {
+        taskQueue: session.taskQueue,
+        summary: `main agent, turn ${number}`,
+        isCancelRequested: () => session.activeTurn?.isAborted ?? false,
+      });
+    });
+  } catch (error) {
+    const isAborted = session.activeTurn?.isAborted ?? false;
+    const message = cutAt(
+      `the turn could not begin: ${error instanceof Error ? describeChain(error) : String(error)}`,
+      2000,
+    );
+    const base = { report: "", turns: 0, toolCalls: 0, usage: noUsage, attempts: 0, denials: [], model: "" };
+    return isAborted
+      ? { ...base, status: "cancelled" }
+      : { ...base, status: "failed", error: { code: "START_FAILED", message } };
+  }
+}
+
+function describeChain(error: Error): string {
+  return error.cause instanceof Error ? `${error.message}: ${describeChain(error.cause)}` : error.message;
+}
+
+function toCatalogueRequest(session: SessionContext) {
+  const { input } = session;
+  return {
+    workspace: input.workspace,
+    directories: input.agentDirectories,
+    projectAgents: input.projectAgents,
+    modelAliases: input.modelAliases,
+    sessionModel: input.model,
+  };
+}
+
+function toMainRun(session: SessionContext, turn: number, prompt: string): AgentRunInput {
+  const { input, state } = session;
+  return {
+    role: "main",
+    sessionId: session.id,
+    chain: "main",
+    agent: "main",
+    turn,
+    prompt,
+    workspace: input.workspace,
+    model: input.model,
+    ...(input.thinkingLevel === undefined ? {} : { thinkingLevel: input.thinkingLevel }),
+    tools: [...toolNames],
+    catalogue: state.catalogue.map(({ name, description, tools }) => ({ name, description, tools })),
+    permission: {
+      mode: state.permissionMode,
+      scope: "inherit",
+      ...(input.contract === undefined ? {} : { contract: input.contract }),
+      canAsk: input.canAsk,
+    },
+    limits: {
+      idleSeconds: input.limits.idleSeconds,
+      maxDurationSeconds: input.limits.turnMaxDurationSeconds,
+    },
+    watchdog: input.watchdog,
+  };
+}
+
+function hasLeftovers(session: SessionContext): boolean {
+  return session.state.delegations.some((delegation) => delegation.status === "running");
+}
+
+/** Wait for what still runs and give the main agent the reports in a further step of the same turn. */
+async function deliverLeftovers(
+  session: SessionContext,
+  scope: CancellationScope,
+  number: number,
+): Promise<AgentRunOutcome> {
+  const waiting = listRunning(session).map(({ id }) => id);
+  await scope.run(() => condition(() => !hasLeftovers(session))).catch(() => undefined);
+  const found = session.state.delegations.filter(({ id }) => waiting.includes(id));
+  const targets = boundReports(found);
+  const reportLengths = found.map(({ report }) => report.length);
+  const answer = {
+    waitedSeconds: 0,
+    isTimedOut: false,
+    targets,
+    reportLengths,
+    unknown: [],
+    noLongerKept: [],
+    nowMs: Date.now(),
+  };
+  const text = toTaskWaitText(answer, new Map());
+  return await runMain(
+    session,
+    scope,
+    number,
+    `The delegates that were still running have ended. Their reports:\n\n${text}`,
+  );
+}
+
+async function endDelegates(session: SessionContext, delegations: Delegations): Promise<void> {
+  requestStopOfAll(session, delegations, "aborted");
+  const isQuiet = () => listRunning(session).length === 0;
+  if (!isQuiet()) {
+    const patienceMs = (STOP_EFFECT_SECONDS + TASK_STOP_ANSWER_SECONDS) * 1000;
+    await condition(isQuiet, patienceMs, { summary: "the turn's end waits for its delegates" });
+  }
+}
+
+function recordProgress(session: SessionContext, number: number, outcome: AgentRunOutcome): void {
+  const turn = findTurn(session, number);
+  if (turn === undefined) return;
+  turn.turns += outcome.turns;
+  turn.toolCalls += outcome.toolCalls;
+  turn.usage = addUsage(turn.usage, outcome.usage);
+  turn.attempts += outcome.attempts;
+}
+
+function endTurn(session: SessionContext, number: number, outcome: AgentRunOutcome): void {
+  const turn = findTurn(session, number);
+  if (turn === undefined) return;
+  turn.status = toTurnStatus(outcome.status);
+  turn.answer = outcome.report;
+  if (outcome.error !== undefined) turn.error = outcome.error;
+  turn.endedAtMs = Date.now();
+}
+
+function toTurnStatus(status: AgentRunOutcome["status"]): Turn["status"] {
+  switch (status) {
+    case "cancelled":
+      return "aborted";
+    // A main agent has no turn backstop; an answer that the provider cut is an answer that is not whole.
+    case "truncated":
+      return "failed";
+    case "completed":
+    case "timed_out":
+    case "failed":
+      return status;
+  }
+}
