@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { SEARCH_ATTRIBUTES } from "../../core/search-attributes.ts";
+import { type DevServerFiles, readRecord, writeRecord } from "./dev-server-files.ts";
+import { chooseFreePorts, isPortOpen, type ServerPorts } from "./ports.ts";
+import { identifyProcess, isSameProcessAlive, type ProcessIdentity } from "./process-identity.ts";
+import { readLogTail, toFileSize } from "./server-log.ts";
+
+/** A server process, started here or by a supervisor that was killed. */
+export interface RunningServer {
+  ports: ServerPorts;
+  identity: ProcessIdentity;
+}
+
+export interface ServerStart {
+  files: DevServerFiles;
+  /** Temporal's command line. */
+  binary: string;
+  usualPorts: ServerPorts;
+}
+
+const OPEN_TIMEOUT_MS = 45_000;
+const STOP_TIMEOUT_MS = 10_000;
+const POLL_MS = 50;
+const MAX_TRIES = 5;
+
+/** Both together let the server push a cancellation to a worker at once instead of with the next heartbeat's answer. */
+const DYNAMIC_CONFIG = [
+  "frontend.WorkerCommandsEnabled=true",
+  "system.enableCancelActivityWorkerCommand=true",
+];
+
+/** Take over the server of a supervisor that was killed, if it still runs: others may be working with it. */
+export async function adoptServer(files: DevServerFiles): Promise<RunningServer | undefined> {
+  const record = readRecord(files.record);
+  if (record?.server === undefined || !isSameProcessAlive(record.server)) return undefined;
+  const adopted = { ports: { port: record.port, uiPort: record.uiPort }, identity: record.server };
+  if (await waitForPort(adopted)) return adopted;
+  // It must not write to the database beside the one that is started next.
+  await stopServer(adopted);
+  return undefined;
+}
+
+/**
+ * Start the server at the ports that it had last, else at the usual ones, else at free ones.
+ *
+ * @throws Error with the last lines of its log.
+ */
+export async function startServer(start: ServerStart): Promise<RunningServer> {
+  const { files, usualPorts } = start;
+  const last = readRecord(files.record);
+  let candidates = last === undefined ? [usualPorts] : [last, usualPorts];
+  for (let attempt = 1; ; attempt++) {
+    const logStart = toFileSize(files.serverLog);
+    const { port, uiPort } = await chooseFreePorts(candidates);
+    const started = spawnServer(start, { port, uiPort });
+    if (await waitForPort(started)) return started;
+    await stopServer(started);
+    const tail = readLogTail(files.serverLog, logStart);
+    // Another process was quicker: the ports that were meant are no longer to be had.
+    if (attempt === MAX_TRIES || !tail.includes("address already in use")) {
+      throw new Error(`Temporal's dev server did not start; the end of ${files.serverLog} says:\n${tail}`);
+    }
+    candidates = [];
+  }
+}
+
+function spawnServer({ files, binary }: ServerStart, ports: ServerPorts): RunningServer {
+  const log = openSync(files.serverLog, "a", 0o600);
+  let child: ChildProcess;
+  try {
+    child = spawn(binary, toArguments(files, ports), {
+      cwd: files.folder,
+      env: toServerEnvironment(process.env),
+      stdio: ["ignore", log, log],
+      detached: true,
+    });
+  } finally {
+    closeSync(log);
+  }
+  child.once("error", (error) => process.stderr.write(`${error.message}\n`));
+  if (child.pid === undefined) throw new Error(`${binary} can't be run`);
+  const identity = identifyProcess(child.pid) ?? { pid: child.pid, startedAt: "" };
+  writeRecord(files.record, { ...ports, server: identity });
+  return { ports, identity };
+}
+
+function toArguments(files: DevServerFiles, { port, uiPort }: ServerPorts): string[] {
+  return [
+    ["server", "start-dev", "--ip", "127.0.0.1", "--port", `${port}`, "--ui-port", `${uiPort}`],
+    ["--db-filename", files.database, "--log-level", "warn"],
+    DYNAMIC_CONFIG.flatMap((value) => ["--dynamic-config-value", value]),
+    SEARCH_ATTRIBUTES.flatMap(({ name }) => ["--search-attribute", `${name}=Keyword`]),
+  ].flat();
+}
+
+/** Settings for Temporal's clients and keys of providers are nothing that a server needs. */
+function toServerEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"];
+  return Object.fromEntries(kept.map((name) => [name, environment[name]]));
+}
+
+/** Wait until the server accepts connections; false if it ended before, or is too slow. */
+async function waitForPort(server: RunningServer): Promise<boolean> {
+  const deadline = Date.now() + OPEN_TIMEOUT_MS;
+  while (Date.now() < deadline && isSameProcessAlive(server.identity)) {
+    if (await isPortOpen(server.ports.port)) return isSameProcessAlive(server.identity);
+    await sleep(POLL_MS);
+  }
+  return false;
+}
+
+/** Stop the server and wait for its end. A no-op if it has ended. */
+export async function stopServer({ identity }: RunningServer): Promise<void> {
+  signal(identity, "SIGTERM");
+  const deadline = Date.now() + STOP_TIMEOUT_MS;
+  while (Date.now() < deadline && isSameProcessAlive(identity)) await sleep(POLL_MS);
+  signal(identity, "SIGKILL");
+  while (isSameProcessAlive(identity)) await sleep(POLL_MS);
+}
+
+function signal(identity: ProcessIdentity, name: NodeJS.Signals): void {
+  if (!isSameProcessAlive(identity)) return;
+  try {
+    process.kill(identity.pid, name);
+  } catch {
+    // It ended in the same instant.
+  }
+}
