@@ -72,7 +72,6 @@ function spawnServer({ files, binary }: ServerStart, ports: ServerPorts): Runnin
   try {
     child = spawn(binary, toArguments(files, ports), {
       cwd: files.folder,
-      env: toServerEnvironment(process.env),
       stdio: ["ignore", log, log],
       detached: true,
     });
@@ -93,12 +92,6 @@ function toArguments(files: DevServerFiles, { port, uiPort }: ServerPorts): stri
     DYNAMIC_CONFIG.flatMap((value) => ["--dynamic-config-value", value]),
     SEARCH_ATTRIBUTES.flatMap(({ name }) => ["--search-attribute", `${name}=Keyword`]),
   ].flat();
-}
-
-/** Settings for Temporal's clients and keys of providers are nothing that a server needs. */
-function toServerEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const kept = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"];
-  return Object.fromEntries(kept.map((name) => [name, environment[name]]));
 }
 
 /** Wait until the server accepts connections; false if it ended before, or is too slow. */

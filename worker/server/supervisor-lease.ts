@@ -70,13 +70,11 @@ export async function startSupervisor(settings: SupervisorSettings): Promise<Sup
 function spawnSupervisor(settings: SupervisorSettings, logFile: string): ChildProcess {
   const here = fileURLToPath(import.meta.url);
   const script = path.join(path.dirname(here), `supervisor${path.extname(here)}`);
-  // Options for this process, such as a debugger's port, are not meant for one that outlives it.
-  const { NODE_OPTIONS: _, ...environment } = process.env;
   const log = openSync(logFile, "a", 0o600);
   try {
     const child = spawn(process.execPath, [script, JSON.stringify(settings)], {
       cwd: settings.folder,
-      env: environment,
+      env: toServerEnvironment(process.env),
       stdio: ["ignore", log, log],
       detached: true,
     });
@@ -86,6 +84,12 @@ function spawnSupervisor(settings: SupervisorSettings, logFile: string): ChildPr
   } finally {
     closeSync(log);
   }
+}
+
+/** Keys of providers, settings of Temporal's clients and options for this process are nothing for one that outlives it. */
+function toServerEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"];
+  return Object.fromEntries(kept.map((name) => [name, environment[name]]));
 }
 
 /** Read a line that a supervisor wrote. */
