@@ -34,8 +34,8 @@ export const taskInputSchema = z.object({
     .describe("The whole assignment. The delegate sees nothing else of this conversation."),
   description: z
     .string()
+    .transform((text) => text.slice(0, MAX_DESCRIPTION_CHARACTERS))
     .nullish()
-    .transform((text) => text?.slice(0, MAX_DESCRIPTION_CHARACTERS))
     .describe("What it is for, in a few words, for the user."),
   resume: z.string().nullish().describe("Id of a settled delegation whose conversation is continued."),
 });

@@ -140,6 +140,7 @@ function installHandlers(session: SessionContext, delegations: Delegations, inbo
   });
   setHandler(abortTurnUpdate, async () => {
     const number = session.activeTurn?.number;
+    if (number === undefined) return { turn: undefined };
     abortTurn(session);
     await condition(() => session.activeTurn?.number !== number, 20_000, {
       summary: "abort waits for the turn's end",

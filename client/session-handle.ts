@@ -1,0 +1,262 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Client, WorkflowUpdateFailedError } from "@temporalio/client";
+import { ApplicationFailure, WorkflowNotFoundError } from "@temporalio/common";
+import type { LiveState } from "../core/activity-text.ts";
+import type { Delegation } from "../core/delegation.ts";
+import {
+  queryNames,
+  refusals,
+  type SessionView,
+  type TaskCall,
+  type TaskStarted,
+  type TaskStopAnswer,
+  type TaskStopCall,
+  type TaskWaitAnswer,
+  type TaskWaitCall,
+  toDelegateWorkflowId,
+  updateNames,
+} from "../core/messages.ts";
+import type { Turn } from "../core/session.ts";
+import { type SessionPort, SessionRefusal } from "../core/session-port.ts";
+import { type CallBounds, callServer, RetryableCall } from "./call-server.ts";
+import { toLiveState } from "./live-state.ts";
+import { mapBounded } from "./map-bounded.ts";
+import {
+  ABORT_PATIENCE_MS,
+  QUERY_PATIENCE_MS,
+  TASK_STOP_PATIENCE_MS,
+  toTaskWaitPatienceMs,
+  WORKER_PATIENCE_MS,
+} from "./session-deadlines.ts";
+import { SessionError, sessionErrorCodes } from "./session-error.ts";
+
+/** Delegates that are looked at together; more would only queue up in the server. */
+const LOOKS_AT_ONCE = 5;
+const LOOK_PATIENCE_MS = 10_000;
+const FIRST_POLL_MS = 250;
+const LAST_POLL_MS = 2000;
+/** Polls of a turn between two looks at whether its session still runs. */
+const POLLS_PER_DESCRIBE = 5;
+
+const refusalCodes: ReadonlySet<string> = new Set(Object.values(refusals));
+/** The server's word for a run that ended while an update of it was still being worked on. */
+const RUN_ENDED = "AcceptedUpdateCompletedWorkflow";
+
+/**
+ * One session, worked with from outside: what its main agent can do, and what only a host may do.
+ *
+ * Holds no state: any number of handles of one session work side by side. Every call survives a restart of the server or of a worker; each
+ * has a patience that is longer than what the session itself may take.
+ *
+ * Rejections: {@link SessionRefusal} for a caller's mistake, {@link SessionError} for a session that can't be worked with, the signal's
+ * reason for a call that was given up; giving up changes nothing in the session.
+ */
+export class SessionHandle implements SessionPort {
+  readonly sessionId: string;
+  readonly #client: Client;
+
+  constructor(client: Client, sessionId: string) {
+    this.#client = client;
+    this.sessionId = sessionId;
+  }
+
+  /**
+   * Give the main agent a message; it begins a turn.
+   *
+   * @param key The same key is the same message: repeating it starts no second turn.
+   * @throws SessionRefusal Send.TurnRunning, Session.Closing or Input.Invalid.
+   */
+  async send(prompt: string, key: string = randomUUID()): Promise<{ turn: number }> {
+    return await this.#update(updateNames.send, { prompt }, key, { patienceMs: WORKER_PATIENCE_MS });
+  }
+
+  async task(call: TaskCall, callKey: string): Promise<TaskStarted> {
+    // The server forgets update ids as a session continues as new; the session's own records do not.
+    const keyed = { ...call, callKey };
+    return await this.#update(updateNames.task, keyed, callKey, { patienceMs: WORKER_PATIENCE_MS });
+  }
+
+  async taskWait(call: TaskWaitCall, callKey: string, signal?: AbortSignal): Promise<TaskWaitAnswer> {
+    const patienceMs = toTaskWaitPatienceMs(call.input);
+    return await this.#update(updateNames.taskWait, call, callKey, { patienceMs, signal });
+  }
+
+  async taskStop(call: TaskStopCall, callKey: string): Promise<TaskStopAnswer> {
+    return await this.#update(updateNames.taskStop, call, callKey, { patienceMs: TASK_STOP_PATIENCE_MS });
+  }
+
+  /** End the running turn and its delegates, and wait until they have ended. No-op between turns: `turn` is undefined then. */
+  async abortTurn(signal?: AbortSignal): Promise<{ turn: number | undefined }> {
+    const bounds = { patienceMs: ABORT_PATIENCE_MS, signal };
+    const answer = await this.#update<{ turn?: number }>(
+      updateNames.abortTurn,
+      undefined,
+      randomUUID(),
+      bounds,
+    );
+    return { turn: answer.turn };
+  }
+
+  /** Close the session: its turn and its delegates are aborted, and it takes no further message. No-op if it is closed. */
+  async close(signal?: AbortSignal): Promise<void> {
+    try {
+      const bounds = { patienceMs: WORKER_PATIENCE_MS, signal };
+      await this.#update(updateNames.close, undefined, randomUUID(), bounds);
+    } catch (error) {
+      if (!(error instanceof SessionError && error.code === sessionErrorCodes.closed)) throw error;
+    }
+  }
+
+  /** See the session as a whole, without reports and answers. Works on a closed session too, as long as the server keeps it. */
+  async view(signal?: AbortSignal): Promise<SessionView> {
+    return await this.#query<SessionView>(queryNames.session, [], signal);
+  }
+
+  /** Read a turn with its answer; undefined if there is none of that number or it is no longer kept. */
+  async turn(number: number, signal?: AbortSignal): Promise<Turn | undefined> {
+    return (await this.#query<Turn | null>(queryNames.turn, [number], signal)) ?? undefined;
+  }
+
+  /** Read a delegation with its report; undefined if the id is unknown or no longer kept. */
+  async report(delegationId: string, signal?: AbortSignal): Promise<Delegation | undefined> {
+    return (await this.#query<Delegation | null>(queryNames.report, [delegationId], signal)) ?? undefined;
+  }
+
+  /**
+   * Wait until a turn has ended, through restarts of workers and server, until the signal is aborted.
+   *
+   * @throws SessionError Session.UnknownTurn; Session.Closed if the session ended, terminated from outside say, and the turn never did.
+   */
+  async waitForTurn(number: number, signal?: AbortSignal): Promise<Turn> {
+    let delayMs = FIRST_POLL_MS;
+    for (let poll = 1; ; poll += 1) {
+      const turn = await this.#lookAtTurn(number, signal);
+      if (turn !== undefined && turn.status !== "running") return turn;
+      if (poll % POLLS_PER_DESCRIBE === 0) await this.#checkIsOpen(signal);
+      await sleep(delayMs, undefined, { signal });
+      delayMs = Math.min(delayMs * 1.5, LAST_POLL_MS);
+    }
+  }
+
+  async live(delegationIds: readonly string[]): Promise<Map<string, LiveState>> {
+    const ids = [...new Set(delegationIds)];
+    const states = await mapBounded(ids, LOOKS_AT_ONCE, (id) => this.#lookAt(id));
+    return new Map(
+      ids.map((id, index) => [id, states[index] ?? { kind: "unknown", reason: "not looked at" }]),
+    );
+  }
+
+  async #lookAtTurn(number: number, signal: AbortSignal | undefined): Promise<Turn | undefined> {
+    try {
+      const turn = await this.turn(number, signal);
+      if (turn !== undefined) return turn;
+    } catch (error) {
+      if (isAway(error)) return undefined;
+      throw error;
+    }
+    throw new SessionError(
+      sessionErrorCodes.unknownTurn,
+      `${this.sessionId} has no turn ${number}, or keeps it no longer`,
+    );
+  }
+
+  async #lookAt(delegationId: string): Promise<LiveState> {
+    const workflowId = toDelegateWorkflowId(this.sessionId, delegationId);
+    try {
+      const description = await callServer(this.#client, { patienceMs: LOOK_PATIENCE_MS }, () =>
+        this.#client.workflow.getHandle(workflowId).describe(),
+      );
+      return await toLiveState(description, this.#client.options.loadedDataConverter, Date.now());
+    } catch (error) {
+      // The session records a delegation before the server knows its workflow.
+      if (error instanceof WorkflowNotFoundError) return { kind: "queued" };
+      const isAwayNow = error instanceof SessionError && error.code === sessionErrorCodes.unreachable;
+      return { kind: "unknown", reason: isAwayNow ? "server unreachable" : toText(error) };
+    }
+  }
+
+  async #update<Answer>(name: string, input: unknown, updateId: string, bounds: CallBounds): Promise<Answer> {
+    const handle = this.#client.workflow.getHandle(this.sessionId);
+    return await callServer(this.#client, bounds, async () => {
+      try {
+        return await handle.executeUpdate<Answer, [unknown]>(name, { updateId, args: [input] });
+      } catch (error) {
+        throw await this.#explain(error);
+      }
+    });
+  }
+
+  async #query<Answer>(name: string, args: unknown[], signal: AbortSignal | undefined): Promise<Answer> {
+    const handle = this.#client.workflow.getHandle(this.sessionId);
+    return await callServer(this.#client, { patienceMs: QUERY_PATIENCE_MS, signal }, async () => {
+      try {
+        return await handle.query<Answer, unknown[]>(name, ...args);
+      } catch (error) {
+        throw await this.#explain(error);
+      }
+    });
+  }
+
+  /** Turn the SDK's error into ours; what may succeed a moment later is left for {@link callServer} to judge. */
+  async #explain(error: unknown): Promise<unknown> {
+    if (error instanceof WorkflowNotFoundError) return await this.#explainMissing(error);
+    if (!(error instanceof WorkflowUpdateFailedError)) return error;
+    const { cause } = error;
+    if (!(cause instanceof ApplicationFailure)) return error;
+    if (cause.type === RUN_ENDED) return await this.#explainMissing(error);
+    if (cause.type && refusalCodes.has(cause.type)) return new SessionRefusal(cause.type, cause.message);
+    return new SessionError(sessionErrorCodes.failed, cause.message, error);
+  }
+
+  /** A run that is gone is the end of its session, or has made way for the session's next run. */
+  async #explainMissing(cause: Error): Promise<Error> {
+    const { status } = await this.#describe();
+    return status.name === "RUNNING"
+      ? new RetryableCall("the session continues as new", { cause })
+      : this.#toClosed();
+  }
+
+  async #checkIsOpen(signal: AbortSignal | undefined): Promise<void> {
+    const status = await callServer(
+      this.#client,
+      { patienceMs: QUERY_PATIENCE_MS, signal },
+      async () => (await this.#describe()).status.name,
+    ).catch((error) => {
+      if (isAway(error)) return "RUNNING";
+      throw error;
+    });
+    if (status !== "RUNNING") throw this.#toClosed();
+  }
+
+  async #describe() {
+    try {
+      return await this.#client.workflow.getHandle(this.sessionId).describe();
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      throw new SessionError(
+        sessionErrorCodes.notFound,
+        `there is no session ${JSON.stringify(this.sessionId.slice(0, 200))} in namespace ${this.#client.options.namespace}`,
+        error,
+      );
+    }
+  }
+
+  #toClosed(): SessionError {
+    return new SessionError(
+      sessionErrorCodes.closed,
+      `${this.sessionId} is closed: it can be read, and takes nothing more`,
+    );
+  }
+}
+
+function isAway(error: unknown): boolean {
+  return (
+    error instanceof SessionError &&
+    (error.code === sessionErrorCodes.noWorker || error.code === sessionErrorCodes.unreachable)
+  );
+}
+
+function toText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
