@@ -26,11 +26,32 @@ export function noEvidence(): ResponseEvidence {
 export function toTransportError(error: unknown): { code: string; text: string } {
   let innermost: unknown = error;
   for (let depth = 0; depth < 8; depth++) {
-    if (innermost instanceof AggregateError && innermost.errors.length > 0) innermost = innermost.errors[0];
-    else if (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;
-    else break;
+    const next = toCause(innermost);
+    if (next === undefined) break;
+    innermost = next;
   }
-  if (!(innermost instanceof Error)) return { code: "", text: String(innermost) };
-  const code = "code" in innermost && typeof innermost.code === "string" ? innermost.code : "";
-  return { code, text: innermost.message || innermost.name };
+  if (!isErrorLike(innermost)) return { code: "", text: String(innermost) };
+  const code = typeof innermost.code === "string" ? innermost.code : "";
+  return { code, text: innermost.message || innermost.name || "no reason given" };
+}
+
+interface ErrorLike {
+  message: string;
+  name?: string;
+  code?: unknown;
+  cause?: unknown;
+  errors?: unknown;
+}
+
+function toCause(error: unknown): ErrorLike | undefined {
+  if (!isErrorLike(error)) return undefined;
+  const causes = [Array.isArray(error.errors) ? error.errors[0] : undefined, error.cause];
+  return causes.find(isErrorLike);
+}
+
+/** By shape: an error of another realm is no instance of this one's `Error`. */
+function isErrorLike(value: unknown): value is ErrorLike {
+  return (
+    typeof value === "object" && value !== null && "message" in value && typeof value.message === "string"
+  );
 }

@@ -65,6 +65,7 @@ function toFacts(assistant: AssistantMessage, evidence: ResponseEvidence, nowMs:
   const status = error.status ?? (evidence.requests === 0 ? toStatusInText(sentence) : undefined);
   return {
     ...error,
+    kinds: error.kinds || toKindsInText(assistant.api, sentence),
     ...(status === undefined ? {} : { status }),
     evidence,
     assistant,
@@ -81,6 +82,12 @@ function toStatusInText(sentence: string): number | undefined {
   return found === undefined ? undefined : Number(found);
 }
 
+/** Bedrock's adapter leaves the exception's name there, or a paraphrase of it. */
+function toKindsInText(api: string | undefined, sentence: string): string {
+  const found = api === "bedrock-converse-stream" ? /^([A-Za-z ]{1,60}):/.exec(sentence)?.[1] : undefined;
+  return found?.toLowerCase() ?? "";
+}
+
 /** In order of rank; the first that knows decides. */
 const rules: readonly ((facts: Facts) => Verdict | undefined)[] = [
   ({ finish, kinds }) =>
@@ -88,6 +95,10 @@ const rules: readonly ((facts: Facts) => Verdict | undefined)[] = [
       finish,
     ) || /content_?filter|content_policy|responsibleaipolicy/.test(kinds)
       ? ["PROVIDER_REFUSED", false]
+      : undefined,
+  ({ evidence, sentence }) =>
+    evidence.requests === 0 && /not configured|no api key|load credentials/i.test(sentence)
+      ? ["PROVIDER_AUTH", false]
       : undefined,
   (facts) => (isOutOfCredit(facts) ? ["PROVIDER_AUTH", false] : undefined),
   (facts) => (isTooLong(facts) ? ["PROVIDER_CONTEXT_OVERFLOW", false] : undefined),
@@ -117,10 +128,14 @@ function fromKinds(kinds: string): Verdict | undefined {
   if (/rate_?limit|throttl|too_many_requests|resource_exhausted/.test(kinds))
     return ["PROVIDER_RATE_LIMITED", true];
   if (/overloaded|capacity|server_busy|unavailable/.test(kinds)) return ["PROVIDER_OVERLOADED", true];
-  if (/authentication|permission|unauthenticated|invalid_api_key/.test(kinds))
+  if (
+    /authentication|permission|unauthenticated|invalid_api_key|accessdenied|unrecognizedclient|expiredtoken/.test(
+      kinds,
+    )
+  )
     return ["PROVIDER_AUTH", false];
-  if (/not_found/.test(kinds)) return ["PROVIDER_NOT_FOUND", false];
-  if (/invalid|bad_request|unsupported|failed_precondition/.test(kinds))
+  if (/not_?found/.test(kinds)) return ["PROVIDER_NOT_FOUND", false];
+  if (/invalid|bad_request|unsupported|failed_precondition|validation/.test(kinds))
     return ["PROVIDER_BAD_REQUEST", false];
   return kinds === "" ? undefined : ["PROVIDER_UNAVAILABLE", true];
 }
@@ -155,7 +170,7 @@ function isTooLong({ assistant, status, kinds, text, sentence }: Facts): boolean
 
 /** Nothing on the wire explains it: the stream just ended, or no request was made. */
 function fallback({ evidence, sentence, assistant, finish }: Facts): Verdict {
-  if (evidence.requests === 0 && /not configured|no api key/i.test(sentence)) return ["PROVIDER_AUTH", false];
+  return ["PROVIDER_AUTH", false];
   if (finish === "" && evidence.status !== undefined) return ["PROVIDER_UNAVAILABLE", true];
   const isRetryable = isRetryableAssistantError({
     ...assistant,
