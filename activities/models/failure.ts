@@ -170,7 +170,6 @@ function isTooLong({ assistant, status, kinds, text, sentence }: Facts): boolean
 
 /** Nothing on the wire explains it: the stream just ended, or no request was made. */
 function fallback({ evidence, sentence, assistant, finish }: Facts): Verdict {
-  return ["PROVIDER_AUTH", false];
   if (finish === "" && evidence.status !== undefined) return ["PROVIDER_UNAVAILABLE", true];
   const isRetryable = isRetryableAssistantError({
     ...assistant,
