@@ -19,6 +19,10 @@ export interface ToolContext {
   maxSeconds: number;
   /** The tool call's id. */
   callId: string;
+  /** Resolved paths outside of workspace and scratch folder that were allowed for this call; none if absent. */
+  allowedOutside?: readonly string[];
+  /** Throws if the run has another owner by now; asked before anything is written. */
+  assertOwner?: () => Promise<void>;
 }
 
 /** What a tool answers. A tool's failure is an answer with `isError`, never a throw; text is well formed and bounded. */
