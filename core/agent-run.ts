@@ -11,6 +11,8 @@ export const agentRunInputSchema = z.object({
   sessionId: z.string(),
   /** Name of the run's journal within the session: `main` or the delegation's id. */
   chain: z.string(),
+  /** Names this run within the session, so that a repeated activity finds what it has done: `turn-3`, `turn-3.2`, `task-5`. */
+  runId: z.string(),
   /** The definition's name, or `main`. */
   agent: z.string(),
   /** Number of the session's turn, from 1; for a delegate the turn that started it, 0 outside of one. */

@@ -9,6 +9,13 @@ import type {
   TaskWaitCall,
 } from "./messages.ts";
 
+/** What is needed of an `AbortSignal`, which this folder's types don't know. */
+export interface EndSignal {
+  readonly aborted: boolean;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
 /**
  * A session as its main agent and every host sees it: one surface, no second path. The client implements it; a worker gives it to the
  * activities.
@@ -18,7 +25,7 @@ import type {
 export interface SessionPort {
   task(call: TaskCall, callKey: string): Promise<TaskStarted>;
   /** Waits as long as the call asks, through restarts of workers; `signal` ends the waiting and changes nothing in the session. */
-  taskWait(call: TaskWaitCall, callKey: string, signal?: AbortSignal): Promise<TaskWaitAnswer>;
+  taskWait(call: TaskWaitCall, callKey: string, signal?: EndSignal): Promise<TaskWaitAnswer>;
   taskStop(call: TaskStopCall, callKey: string): Promise<TaskStopAnswer>;
   view(): Promise<SessionView>;
   /** What each of these delegates is doing, by the server's own record; unknown with a reason where it can't be told. */

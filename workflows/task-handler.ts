@@ -150,6 +150,7 @@ function toDelegateRun(
     role: "delegate",
     sessionId: session.id,
     chain: id,
+    runId: id,
     agent: definition.name,
     turn: call.turn ?? 0,
     prompt: task.task,

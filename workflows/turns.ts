@@ -58,7 +58,8 @@ export async function carryOutTurn(
   const scope = new CancellationScope({ cancellable: true });
   active.scope = scope;
   if (active.isAborted) scope.cancel();
-  let outcome = await runMain(session, scope, active.number, prompt);
+  let step = 1;
+  let outcome = await runMain(session, scope, active.number, step, prompt);
   recordProgress(session, active.number, outcome);
   while (
     outcome.status === "completed" &&
@@ -66,7 +67,8 @@ export async function carryOutTurn(
     hasLeftovers(session) &&
     !active.isAborted
   ) {
-    outcome = await deliverLeftovers(session, scope, active.number);
+    step += 1;
+    outcome = await deliverLeftovers(session, scope, active.number, step);
     recordProgress(session, active.number, outcome);
   }
   active.isEnding = true;
@@ -80,13 +82,14 @@ async function runMain(
   session: SessionContext,
   scope: CancellationScope,
   number: number,
+  step: number,
   prompt: string,
 ): Promise<AgentRunOutcome> {
   try {
     return await scope.run(async () => {
       const { definitions } = await loadCatalogue(toCatalogueRequest(session), session.taskQueue);
       session.state.catalogue = definitions;
-      return await carryOutRun(toMainRun(session, number, prompt), {
+      return await carryOutRun(toMainRun(session, number, step, prompt), {
         taskQueue: session.taskQueue,
         summary: `main agent, turn ${number}`,
         isCancelRequested: () => session.activeTurn?.isAborted ?? false,
@@ -120,12 +123,13 @@ function toCatalogueRequest(session: SessionContext) {
   };
 }
 
-function toMainRun(session: SessionContext, turn: number, prompt: string): AgentRunInput {
+function toMainRun(session: SessionContext, turn: number, step: number, prompt: string): AgentRunInput {
   const { input, state } = session;
   return {
     role: "main",
     sessionId: session.id,
     chain: "main",
+    runId: step === 1 ? `turn-${turn}` : `turn-${turn}.${step}`,
     agent: "main",
     turn,
     prompt,
@@ -157,6 +161,7 @@ async function deliverLeftovers(
   session: SessionContext,
   scope: CancellationScope,
   number: number,
+  step: number,
 ): Promise<AgentRunOutcome> {
   const waiting = listRunning(session).map(({ id }) => id);
   await scope.run(() => condition(() => !hasLeftovers(session))).catch(() => undefined);
@@ -177,6 +182,7 @@ async function deliverLeftovers(
     session,
     scope,
     number,
+    step,
     `The delegates that were still running have ended. Their reports:\n\n${text}`,
   );
 }

@@ -1,0 +1,100 @@
+import type { AssistantMessage, Message, ToolResultMessage, UserMessage } from "@earendil-works/pi-ai";
+import type { AgentRunOutcome } from "../../core/agent-run.ts";
+import { addUsage, noUsage, type Usage } from "../../core/status.ts";
+import { toUsage } from "../run/usage.ts";
+
+/** One line of a journal. Written ahead: what a line says is on disk before the run goes on. */
+export type JournalEntry =
+  /** A run begins in this chain, or is taken up by another attempt. */
+  | { kind: "run"; runId: string; attempt: number; atMs: number }
+  | { kind: "message"; message: UserMessage | AssistantMessage }
+  /** A call was allowed and is about to start; an entry without its end means that the call may have run. */
+  | { kind: "tool-start"; callId: string; atMs: number }
+  | { kind: "tool-end"; result: ToolResultMessage }
+  | { kind: "turn-end" }
+  /** The run's outcome, for an activity whose answer got lost. */
+  | { kind: "end"; runId: string; outcome: AgentRunOutcome };
+
+/** What a journal says of a chain. */
+export interface JournalState {
+  /** The transcript without system messages; the last assistant message's results are still apart, in `results`. */
+  messages: Message[];
+  /** The latest run and what is known of it. */
+  runId: string | undefined;
+  turns: number;
+  toolCalls: number;
+  usage: Usage;
+  /** Whether the latest run has messages of its own yet, the first of which is its prompt. */
+  hasRunMessages: boolean;
+  /** Whether the last assistant message has no end of turn yet. */
+  isTurnOpen: boolean;
+  /** Calls of the last assistant message that were allowed to start. */
+  started: ReadonlySet<string>;
+  /** Results of the last assistant message's calls. */
+  results: ReadonlyMap<string, ToolResultMessage>;
+  end: { runId: string; outcome: AgentRunOutcome } | undefined;
+}
+
+/** Fold a journal's entries into the state that a next attempt begins with. */
+export function foldJournal(entries: readonly JournalEntry[]): JournalState {
+  const messages: Message[] = [];
+  let runId: string | undefined;
+  let turns = 0;
+  let toolCalls = 0;
+  let started = new Set<string>();
+  let results = new Map<string, ToolResultMessage>();
+  let usage = noUsage;
+  let hasRunMessages = false;
+  let isTurnOpen = false;
+  let end: JournalState["end"];
+  const settleResults = () => {
+    messages.push(...orderResults(messages.at(-1), results));
+    results = new Map();
+    started = new Set();
+  };
+  for (const entry of entries) {
+    switch (entry.kind) {
+      case "run":
+        if (entry.runId !== runId) {
+          turns = 0;
+          toolCalls = 0;
+          usage = noUsage;
+          hasRunMessages = false;
+        }
+        runId = entry.runId;
+        break;
+      case "message":
+        settleResults();
+        messages.push(entry.message);
+        hasRunMessages = true;
+        isTurnOpen = entry.message.role === "assistant";
+        if (entry.message.role === "assistant") usage = addUsage(usage, toUsage(entry.message.usage));
+        break;
+      case "tool-start":
+        started.add(entry.callId);
+        break;
+      case "tool-end":
+        results.set(entry.result.toolCallId, entry.result);
+        toolCalls += 1;
+        break;
+      case "turn-end":
+        settleResults();
+        turns += 1;
+        isTurnOpen = false;
+        break;
+      case "end":
+        end = { runId: entry.runId, outcome: entry.outcome };
+        break;
+    }
+  }
+  return { messages, runId, turns, toolCalls, usage, hasRunMessages, isTurnOpen, started, results, end };
+}
+
+/** Results in the order of the calls that they answer: providers pair them so. */
+function orderResults(
+  last: Message | undefined,
+  results: ReadonlyMap<string, ToolResultMessage>,
+): ToolResultMessage[] {
+  if (results.size === 0 || last?.role !== "assistant") return [];
+  return last.content.flatMap((part) => (part.type === "toolCall" ? (results.get(part.id) ?? []) : []));
+}

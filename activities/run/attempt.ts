@@ -1,0 +1,160 @@
+import type { AgentRunInput } from "../../core/agent-run.ts";
+import type { JournalEntry } from "../journal/journal-entry.ts";
+import { JournalUnreadable, type JournalWriter } from "../journal/journal-store.ts";
+import type { ThreadEvent, ThreadStart } from "../thread/protocol.ts";
+import { callDelegationTool } from "./delegation-calls.ts";
+import type { Heartbeater } from "./heartbeater.ts";
+import type { ActivityHost } from "./host.ts";
+import { IdleWatch } from "./idle-watch.ts";
+import { permitCall } from "./permission-gate.ts";
+import type { RunMonitor } from "./run-monitor.ts";
+import type { RunEnd } from "./run-outcome.ts";
+import { type RequestHandlers, ThreadHandle } from "./thread-handle.ts";
+
+export interface AttemptContext {
+  run: AgentRunInput;
+  host: ActivityHost;
+  monitor: RunMonitor;
+  heartbeater: Heartbeater;
+  writer: JournalWriter;
+  start: ThreadStart;
+}
+
+/** One attempt of an agent run at work: the agent thread on one side, clocks, journal and permissions on the other. */
+export class Attempt {
+  /** Resolves with the first cause that ends the attempt. */
+  readonly ended: Promise<RunEnd>;
+  readonly #context: AttemptContext;
+  readonly #stop = new AbortController();
+  readonly #idle: IdleWatch;
+  readonly #thread: ThreadHandle;
+  #end: (end: RunEnd) => void = () => undefined;
+
+  constructor(context: AttemptContext) {
+    this.#context = context;
+    this.ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    const { limits, watchdog } = context.run;
+    this.#idle = new IdleWatch(limits.idleSeconds * 1000, (silenceMs) => {
+      if (watchdog === "enforce") this.end({ kind: "idle", silenceMs });
+    });
+    this.#thread = new ThreadHandle(context.start, this.#toHandlers(), {
+      onEvent: (event) => this.#apply(event),
+      onModel: (label) => {
+        context.monitor.model = label;
+      },
+      onEnd: (ending) => this.end({ kind: "loop", ending }),
+      onCrash: (error) => this.end({ kind: "crash", message: `the agent thread died: ${error.message}` }),
+    });
+  }
+
+  /** End the attempt for a cause. Only the first one counts. */
+  end(end: RunEnd): void {
+    this.#end(end);
+  }
+
+  /** Leave nothing running: timers, pending calls, the thread. Processes are ended by the caller. */
+  async dispose(): Promise<void> {
+    this.#idle.stop();
+    this.#stop.abort();
+    await this.#thread.stop();
+  }
+
+  #apply(event: ThreadEvent): void {
+    const { monitor, heartbeater } = this.#context;
+    monitor.apply(event, Date.now());
+    this.#idle.rearm();
+    if (event.type === "tool_execution_start") this.#idle.hold();
+    if (event.type === "tool_execution_end") this.#idle.release();
+    heartbeater.onEvent();
+  }
+
+  #toHandlers(): RequestHandlers {
+    const { run, host, monitor } = this.#context;
+    return {
+      event: async (event) => {
+        this.#apply(event);
+        await this.#writeAhead(event);
+        return undefined;
+      },
+      permit: async (call) => await this.#permit(call),
+      delegation: async ({ tool, input, callId, turn }) =>
+        await callDelegationTool(
+          host.sessionFor(run.sessionId),
+          { tool, input, callKey: `${run.runId}/${turn}/${callId}`, turn: run.turn },
+          this.#stop.signal,
+        ),
+      backoff: async ({ waitMs, nextTry }) => {
+        const remaining = this.#idle.remainingMs;
+        const mayWait = run.watchdog === "report" || remaining === undefined || waitMs < remaining;
+        if (mayWait) {
+          monitor.startBackoff(nextTry, Date.now() + waitMs);
+          this.#context.heartbeater.beatNow();
+        }
+        return { mayWait };
+      },
+      assertOwner: async () => {
+        await this.#assertOwner();
+        return undefined;
+      },
+    };
+  }
+
+  async #permit(call: { callId: string; tool: string; input: unknown }) {
+    const { run, monitor, writer, start } = this.#context;
+    return await permitCall(
+      {
+        run,
+        writer,
+        workspace: start.tools.workspace,
+        scratch: start.tools.scratch,
+        addDenial: (denial) => monitor.addDenial(denial),
+        assertOwner: async () => await this.#assertOwner(),
+      },
+      call,
+    );
+  }
+
+  async #assertOwner(): Promise<void> {
+    if (!this.#stop.signal.aborted && !(await this.#context.writer.isOvertaken())) return;
+    this.end({ kind: "replaced" });
+    throw new Error("this attempt is over: nothing more may be written");
+  }
+
+  async #writeAhead(event: ThreadEvent): Promise<void> {
+    const entry = toEntry(event);
+    if (entry === undefined) return;
+    const { writer, monitor } = this.#context;
+    try {
+      await writer.append(entry);
+      monitor.journalLines = writer.lines;
+    } catch (error) {
+      this.end({ kind: "journal", message: describeJournalError(error) });
+      throw error;
+    }
+  }
+}
+
+function toEntry(event: ThreadEvent): JournalEntry | undefined {
+  switch (event.type) {
+    case "message_end":
+      return event.message.role === "user" || event.message.role === "assistant"
+        ? { kind: "message", message: event.message }
+        : undefined;
+    case "tool_execution_end":
+      return { kind: "tool-end", result: event.result };
+    case "turn_end":
+      return { kind: "turn-end" };
+    default:
+      return undefined;
+  }
+}
+
+/** Say why a run can't be written down or taken up again. */
+export function describeJournalError(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  return error instanceof JournalUnreadable
+    ? `${reason}: nothing was resumed from it`
+    : `the journal can't be written: ${reason}`;
+}

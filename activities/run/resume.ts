@@ -1,0 +1,116 @@
+import type { Message, ToolResultMessage } from "@earendil-works/pi-ai";
+import type { AgentRunInput, AgentRunOutcome } from "../../core/agent-run.ts";
+import { noUsage, type Usage } from "../../core/status.ts";
+import { toolsWithEffects } from "../../core/tools.ts";
+import { foldJournal, type JournalEntry, type JournalState } from "../journal/journal-entry.ts";
+import { type JournalStore, JournalUnreadable, type JournalWriter } from "../journal/journal-store.ts";
+import { toText } from "../thread/message-text.ts";
+import type { ThreadStart } from "../thread/protocol.ts";
+
+/** Where an attempt begins: at the start of its work, or where an earlier attempt was cut off. */
+export interface ResumePoint {
+  writer: JournalWriter;
+  /** Set when an earlier attempt had ended already and only its answer was lost. */
+  outcome: AgentRunOutcome | undefined;
+  start: Pick<ThreadStart, "history" | "hasPrompt" | "unfinished" | "turns" | "isTurnOpen">;
+  toolCalls: number;
+  usage: Usage;
+  lastText: string;
+}
+
+/**
+ * Take a run's journal over and find where to go on.
+ *
+ * Finished calls keep their results. An unfinished call that may have changed something is answered "may have run" and never run again; one that only
+ * reads, or never started, runs again. @throws JournalUnreadable rather than go on from a wrong place.
+ */
+export async function openResumePoint(
+  run: AgentRunInput,
+  attempt: number,
+  journals: JournalStore,
+): Promise<ResumePoint> {
+  const { entries, writer } = await journals.takeOver(run.sessionId, run.chain);
+  const inherited = entries.length === 0 ? await copyChain(run, journals, writer) : entries;
+  const before = foldJournal(inherited);
+  const isSameRun = before.runId === run.runId;
+  await writer.append({ kind: "run", runId: run.runId, attempt, atMs: Date.now() });
+  const end = before.end?.runId === run.runId ? before.end.outcome : undefined;
+  const start = await toStart(before, isSameRun, writer);
+  return {
+    writer,
+    outcome: end,
+    start,
+    toolCalls: isSameRun ? before.toolCalls : 0,
+    usage: isSameRun ? before.usage : noUsage,
+    lastText: isSameRun ? findLastText(before.messages) : "",
+  };
+}
+
+/** Begin with another chain's transcript: a delegation that continues an earlier one. */
+async function copyChain(
+  run: AgentRunInput,
+  journals: JournalStore,
+  writer: JournalWriter,
+): Promise<JournalEntry[]> {
+  if (run.resumeFrom === undefined) return [];
+  const entries = await journals.read(run.sessionId, run.resumeFrom);
+  if (entries.length === 0)
+    throw new JournalUnreadable(`the transcript of ${run.resumeFrom} is not there any more`);
+  for (const entry of entries) if (entry.kind !== "end") await writer.append(entry);
+  return entries.filter((entry) => entry.kind !== "end");
+}
+
+async function toStart(
+  before: JournalState,
+  isSameRun: boolean,
+  writer: JournalWriter,
+): Promise<ResumePoint["start"]> {
+  const last = before.messages.at(-1);
+  const calls = last?.role === "assistant" ? last.content.filter((part) => part.type === "toolCall") : [];
+  const isCutOff = before.isTurnOpen && calls.length > 0;
+  const base = {
+    history: before.messages,
+    hasPrompt: isSameRun && before.hasRunMessages,
+    turns: isSameRun ? before.turns : 0,
+  };
+  if (!isCutOff) return { ...base, unfinished: undefined, isTurnOpen: isSameRun && before.isTurnOpen };
+
+  const results = new Map(before.results);
+  const rerun: string[] = [];
+  for (const call of calls) {
+    if (results.has(call.id)) continue;
+    const mayHaveRun = toolsWithEffects.has(call.name) && before.started.has(call.id);
+    if (isSameRun && !mayHaveRun) {
+      rerun.push(call.id);
+      continue;
+    }
+    const result = toInterrupted(call.id, call.name, mayHaveRun);
+    await writer.append({ kind: "tool-end", result });
+    results.set(call.id, result);
+  }
+  const ordered = calls.flatMap((call) => results.get(call.id) ?? []);
+  if (isSameRun) return { ...base, unfinished: { results: ordered, rerun }, isTurnOpen: true };
+  // An earlier run of this chain ended between a call and its result: its transcript is completed, not its work.
+  await writer.append({ kind: "turn-end" });
+  return { ...base, history: [...before.messages, ...ordered], unfinished: undefined, isTurnOpen: false };
+}
+
+function toInterrupted(toolCallId: string, toolName: string, mayHaveRun: boolean): ToolResultMessage {
+  const text = mayHaveRun
+    ? `Interrupted: the worker was lost while this ${toolName} call was under way. It may have run, wholly or in part. Check its effects before repeating it.`
+    : `Interrupted before it started: this ${toolName} call did not run.`;
+  return {
+    role: "toolResult",
+    toolCallId,
+    toolName,
+    content: [{ type: "text", text }],
+    isError: true,
+    timestamp: Date.now(),
+  };
+}
+
+/** The last assistant text that says something. */
+export function findLastText(messages: readonly Message[]): string {
+  const last = messages.findLast((message) => message.role === "assistant" && toText(message).trim() !== "");
+  return last === undefined ? "" : toText(last);
+}

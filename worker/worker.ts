@@ -1,0 +1,127 @@
+import { hostname } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { Client, Connection } from "@temporalio/client";
+import { DefaultLogger, NativeConnection, Runtime, Worker } from "@temporalio/worker";
+import { createActivities, createFileJournalStore } from "../activities/index.ts";
+import { SessionClient } from "../client/session-client.ts";
+import { MAX_HEARTBEAT_THROTTLE_MS } from "../core/limits.ts";
+import { toDelegateTaskQueue } from "../core/messages.ts";
+import type { StateFolder } from "../core/state-folder.ts";
+import { askStanding } from "./attempt-standing.ts";
+import { reclaimRuns } from "./reclaim.ts";
+import { registerWorker } from "./registry.ts";
+import type { ServerLease } from "./server/ensure-server.ts";
+import { bundleWorkflows } from "./workflow-bundle.ts";
+
+export interface WorkerOptions {
+  connectionOptions: ServerLease["connectionOptions"];
+  namespace: string;
+  /** Sessions and turns; delegates run on a queue of their own beside it. */
+  taskQueue: string;
+  stateFolder: StateFolder;
+  environment: NodeJS.ProcessEnv;
+  log: (line: string) => void;
+}
+
+export interface RunningWorker {
+  /** Hand all runs back and end. Resolves once nothing is left; a no-op the second time. */
+  stop(): Promise<void>;
+  /** Resolves when the worker has ended, rejects if it failed. */
+  finished: Promise<void>;
+}
+
+/** Turns and delegates that one process carries at once, each in slots of its own. */
+const SLOTS = 100;
+
+/**
+ * Start a worker process's two workers, one for sessions and turns, one for delegates: turns that wait for their delegates never hold the
+ * slots that those need. Runs that a killed process has left behind are handed back first.
+ */
+export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
+  installRuntime(options.log);
+  const bundle = bundleWorkflows();
+  const connection = await NativeConnection.connect(options.connectionOptions);
+  const clientConnection = await Connection.connect(options.connectionOptions);
+  const client = new Client({ connection: clientConnection, namespace: options.namespace });
+  const reclaimed = await reclaimRuns(options.stateFolder, client, options.log);
+  if (reclaimed > 0) options.log(`handed back ${reclaimed} runs of a worker that was killed`);
+
+  const activities = createActivities(toHost(options, client));
+  const shared = {
+    connection,
+    namespace: options.namespace,
+    activities,
+    maxConcurrentActivityTaskExecutions: SLOTS,
+    maxHeartbeatThrottleInterval: MAX_HEARTBEAT_THROTTLE_MS,
+    // A run that does not end in order must not keep the process: its next attempt goes on elsewhere.
+    shutdownForceTime: "15s",
+  };
+  const workers = await Promise.all([
+    Worker.create({ ...shared, taskQueue: options.taskQueue, workflowBundle: await bundle }),
+    Worker.create({ ...shared, taskQueue: toDelegateTaskQueue(options.taskQueue) }),
+  ]);
+  const unregister = await registerWorker(options.stateFolder, {
+    address: options.connectionOptions.address ?? "",
+    namespace: options.namespace,
+    taskQueue: options.taskQueue,
+  });
+  const finished = run(workers, async () => {
+    await unregister();
+    await clientConnection.close();
+    await connection.close();
+  });
+  return {
+    finished,
+    async stop() {
+      for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();
+      await finished;
+    },
+  };
+}
+
+/** Run both workers to their end; if one fails, the other is shut down. */
+async function run(workers: Worker[], cleanUp: () => Promise<void>): Promise<void> {
+  const shutDownOthers = () => {
+    for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();
+  };
+  const runs = workers.map((worker) => worker.run().finally(shutDownOthers));
+  const results = await Promise.allSettled(runs);
+  await cleanUp();
+  const failed = results.find((result) => result.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+}
+
+let isRuntimeInstalled = false;
+
+/** Signals are handled by the process's own entry. */
+function installRuntime(log: (line: string) => void): void {
+  if (isRuntimeInstalled) return;
+  isRuntimeInstalled = true;
+  Runtime.install({
+    shutdownSignals: [],
+    logger: new DefaultLogger("WARN", ({ level, message, meta }) =>
+      log(`${level} ${message} ${describe(meta?.error)}`.trim()),
+    ),
+  });
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : "";
+}
+
+function toHost(options: WorkerOptions, client: Client) {
+  const sessions = new SessionClient(client);
+  const root = new URL(import.meta.url.endsWith(".ts") ? "../agents" : "../../agents", import.meta.url);
+  return {
+    stateFolder: options.stateFolder,
+    journals: createFileJournalStore(options.stateFolder),
+    builtinDirectory: fileURLToPath(root),
+    userDirectory: options.environment.HOME
+      ? path.join(options.environment.HOME, ".agents", "subagents")
+      : undefined,
+    worker: `${process.pid}@${hostname()}`,
+    sessionFor: (sessionId: string) => sessions.get(sessionId),
+    askStanding: (ref: Parameters<typeof askStanding>[1]) => askStanding(client, ref),
+  };
+}
