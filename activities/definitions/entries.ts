@@ -20,7 +20,7 @@ export interface Entries {
 
 const MAX_DEPTH = 16;
 const MAX_ALIASES = 20;
-const TOO_DEEP = "is nested too deeply";
+const PLAIN_LINE = /^([A-Za-z][\w -]*?)[ \t]*:(?:[ \t]+(.*))?$/u;
 
 /**
  * Read a frontmatter as YAML. One that YAML refuses is read once more as plain `key: text` lines, with a warning, only if every line
@@ -36,20 +36,22 @@ export function readEntries(yaml: string, firstLine: number): Entries {
     uniqueKeys: false,
   });
   const toLine = (offset: number) => firstLine - 1 + Math.max(1, lineCounter.linePos(offset).line);
-  const error = document.errors[0];
+  const excess = findExcess(document);
+  if (excess !== undefined) {
+    return { entries: undefined, findings: [refusal(firstLine, "", excess, "plain values")] };
+  }
+  const error = document.errors[0] ?? findLooseAlias(document);
   if (error === undefined) return readDocumentEntries(document, toLine, firstLine);
-  if (error.code === "RESOURCE_EXHAUSTION") return refuseExcess(firstLine, TOO_DEEP);
   const line = toLine(error.pos[0]);
+  const key = PLAIN_LINE.exec(yaml.split("\n")[line - firstLine] ?? "")?.[1] ?? "";
   const plain = readPlainLines(yaml, firstLine);
   if (plain === undefined) {
     const instead = "valid YAML: quote a text that holds a colon followed by a blank, indent with blanks";
-    return {
-      entries: undefined,
-      findings: [refusal(line, "", `is not valid YAML: ${error.message}`, instead)],
-    };
+    const message = `is not valid YAML: ${error.message}`;
+    return { entries: undefined, findings: [refusal(line, key, message, instead)] };
   }
   const message = `is not valid YAML (${error.message}) and was read as plain lines`;
-  return { entries: plain, findings: [warning(line, "", message, "quotes around the text")] };
+  return { entries: plain, findings: [warning(line, key, message, "quotes around the text")] };
 }
 
 function readDocumentEntries(
@@ -62,8 +64,6 @@ function readDocumentEntries(
   if (!isMap(contents)) {
     return { entries: undefined, findings: [refusal(firstLine, "", "holds no keys", "lines of key: value")] };
   }
-  const excess = findExcess(document);
-  if (excess !== undefined) return refuseExcess(firstLine, excess);
   const findings = document.warnings.map((odd) =>
     warning(toLine(odd.pos[0]), "", odd.message, "a plain value"),
   );
@@ -83,11 +83,8 @@ function readDocumentEntries(
   return { entries, findings };
 }
 
-function refuseExcess(firstLine: number, message: string): Entries {
-  return { entries: undefined, findings: [refusal(firstLine, "", message, "plain values")] };
-}
-
 function findExcess(document: Document.Parsed): string | undefined {
+  if (document.errors.some(({ code }) => code === "RESOURCE_EXHAUSTION")) return "is nested too deeply";
   let aliases = 0;
   let depth = 0;
   visit(document, (_key, node, path) => {
@@ -96,14 +93,29 @@ function findExcess(document: Document.Parsed): string | undefined {
     return aliases > MAX_ALIASES || depth > MAX_DEPTH ? visit.BREAK : undefined;
   });
   if (aliases > MAX_ALIASES) return `holds more than ${MAX_ALIASES} aliases`;
-  return depth > MAX_DEPTH ? TOO_DEEP : undefined;
+  return depth > MAX_DEPTH ? "is nested too deeply" : undefined;
+}
+
+/** The parser lets an alias without an anchor pass: a text in Markdown's asterisks looks like one. */
+function findLooseAlias(document: Document.Parsed): { pos: [number]; message: string } | undefined {
+  let offset: number | undefined;
+  visit(document, {
+    Alias: (_key, alias) => {
+      if (alias.resolve(document) !== undefined) return undefined;
+      offset = alias.range?.[0] ?? 0;
+      return visit.BREAK;
+    },
+  });
+  return offset === undefined
+    ? undefined
+    : { pos: [offset], message: "Alias of an anchor that does not exist" };
 }
 
 function readPlainLines(yaml: string, firstLine: number): Entry[] | undefined {
   const entries: Entry[] = [];
   for (const [index, line] of yaml.split("\n").entries()) {
     if (line.trim() === "") continue;
-    const match = /^([A-Za-z][\w -]*?)[ \t]*:(?:[ \t]+(.*))?$/u.exec(line);
+    const match = PLAIN_LINE.exec(line);
     if (match === null) return undefined;
     const [, key = "", written = ""] = match;
     entries.push({ key, line: firstLine + index, ...readPlainValue(written.trim()) });
@@ -138,6 +150,5 @@ function quoteBareStars(yaml: string): string {
 /** Describe a value that is no text for a message. */
 export function describeValue(entry: Entry): string {
   if (entry.text !== undefined) return entry.text.trim() === "" ? "is empty" : `is ${quote(entry.text)}`;
-  if (entry.value === null) return "is an alias of nothing";
   return Array.isArray(entry.value) ? "is a list" : "is a map";
 }

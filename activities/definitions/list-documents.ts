@@ -1,7 +1,7 @@
 import { opendir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { DefinitionProblem } from "../../core/definition.ts";
-import { refusal } from "./problem.ts";
+import { refusal, toErrorCode } from "./problem.ts";
 
 /** Entries of a folder that are looked at, and documents of it that are read: a folder of definitions is small. */
 const MAX_ENTRIES = 20_000;
@@ -35,7 +35,7 @@ export async function listDocuments(directory: string): Promise<DocumentList> {
       if (entry.name.endsWith(".md") && !entry.name.startsWith(".")) names.push(entry.name);
     }
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    const code = toErrorCode(error);
     const isMissing = code === "ENOENT";
     report(isMissing ? "does not exist" : `cannot be read as a folder (${code})`, "a folder of definitions");
     return { directory: undefined, files: [], unread: [], problems };

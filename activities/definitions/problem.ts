@@ -18,3 +18,9 @@ export function refusal(line: number, key: string, message: string, instead: str
 export function warning(line: number, key: string, message: string, instead: string): Finding {
   return { line, key, severity: "warning", message, instead };
 }
+
+/** Name a failed operation by its code, such as ENOENT. */
+export function toErrorCode(error: unknown): string {
+  const isCoded = typeof error === "object" && error !== null && "code" in error;
+  return isCoded ? String(error.code) : String(error);
+}

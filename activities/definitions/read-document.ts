@@ -2,7 +2,7 @@ import { constants, type Stats } from "node:fs";
 import { open, realpath, stat } from "node:fs/promises";
 import { sep } from "node:path";
 import { MAX_PROMPT_BYTES } from "../../core/definition.ts";
-import { type Finding, refusal } from "./problem.ts";
+import { type Finding, refusal, toErrorCode } from "./problem.ts";
 
 /** Frontmatter in UTF-8, its two marks not counted: ample for a description with examples. */
 export const MAX_FRONT_MATTER_BYTES = 16 * 1_024;
@@ -30,8 +30,7 @@ export async function readDocument(file: string, within?: string): Promise<ReadB
     if (kind !== undefined) return failed(`is ${kind}, not a regular file`, "a regular file");
     return await readRegular(real);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : String(error);
-    return failed(`cannot be read (${code})`, "a file that this user may read");
+    return failed(`cannot be read (${toErrorCode(error)})`, "a file that this user may read");
   }
 }
 
