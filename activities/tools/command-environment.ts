@@ -1,0 +1,68 @@
+/** For whom a command runs; see ProcessMarks for what each is for. */
+export interface CommandMarker {
+  run: string;
+  call: string;
+  command: string;
+}
+
+/** What opens the worker's own doors: keys of model providers, and the access to its Temporal server. */
+const secrets = [
+  /(^|_)API_?KEYS?(_|$)/i,
+  /_(AUTH|OAUTH|BEARER|IDENTITY|SESSION)_TOKEN(_|$)/i,
+  /^ANTHROPIC_/i,
+  // The region and the certificates of an account open nothing.
+  /^AWS_(?!(CA_BUNDLE|REGION|DEFAULT_REGION)$)/i,
+  /^GOOGLE_APPLICATION_CREDENTIALS$/i,
+  /^(HF|HUGGING_FACE_HUB|HUGGINGFACEHUB_API|COPILOT_GITHUB|CLOUDFLARE_API)_TOKEN$/i,
+  /^TEMPORAL_(API_KEY|TLS|GRPC_META|CODEC)(_|$)/i,
+];
+
+/** What concerns the worker's own process, and would change how a command's programs behave. */
+const workerOwn = [
+  /^SUBAGENTS_/,
+  /^NODE_(OPTIONS|CHANNEL_FD|CHANNEL_SERIALIZATION_MODE|UNIQUE_ID|V8_COVERAGE|TEST_CONTEXT)$/,
+  /^JEST_WORKER_ID$/,
+  /^npm_(lifecycle|package|command|execpath|node_execpath|config_local_prefix)/,
+  /^(INIT_CWD|OLDPWD)$/,
+  // Askers of passwords wait for a person; colours and windows are for one.
+  /^(GIT_ASKPASS|SSH_ASKPASS|FORCE_COLOR|CLICOLOR_FORCE|DISPLAY|WAYLAND_DISPLAY)$/,
+];
+
+/** Nobody answers: an editor accepts what it is given, so `git commit` without a message fails and a rebase goes on. */
+const nobodyAnswers = {
+  EDITOR: "true",
+  VISUAL: "true",
+  GIT_EDITOR: "true",
+  GIT_SEQUENCE_EDITOR: "true",
+  GIT_TERMINAL_PROMPT: "0",
+  // Empty and not absent: an empty one keeps git from the asker that its configuration names.
+  GIT_ASKPASS: "",
+  GCM_INTERACTIVE: "never",
+  SSH_ASKPASS_REQUIRE: "never",
+  PAGER: "cat",
+  GIT_PAGER: "cat",
+  MANPAGER: "cat",
+  SYSTEMD_PAGER: "cat",
+  TERM: "dumb",
+  DEBIAN_FRONTEND: "noninteractive",
+  PIP_NO_INPUT: "1",
+};
+
+/** Make the environment of a tool's process: the worker's own without its secrets, nobody to ask, and the marks. */
+export function toToolEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+  marker: CommandMarker,
+): Record<string, string> {
+  const isKept = (name: string) => ![...secrets, ...workerOwn].some((pattern) => pattern.test(name));
+  const kept = Object.entries(environment).flatMap(([name, value]) =>
+    value !== undefined && isKept(name) ? [[name, value] as const] : [],
+  );
+  return {
+    ...Object.fromEntries(kept),
+    ...nobodyAnswers,
+    SUBAGENTS_RUN: marker.run,
+    // A model or a provider chooses a call's id; a NUL can't stand in an environment.
+    SUBAGENTS_CALL: marker.call.replaceAll("\0", "").slice(0, 256),
+    SUBAGENTS_COMMAND: marker.command,
+  };
+}
