@@ -2,7 +2,14 @@ import type { BigIntStats } from "node:fs";
 import { openRegularFile } from "../paths/open-file.ts";
 import { Refusal, showPath, toErrorCode } from "../paths/refusal.ts";
 import { type HeldLock, withFileLock } from "./file-lock.ts";
-import { type FileHistory, type LedgerActor, loadHistory, recordSeen, recordWritten } from "./records.ts";
+import {
+  type FileHistory,
+  type LedgerActor,
+  loadHistory,
+  recordSeen,
+  recordWritten,
+  toLastChange,
+} from "./records.ts";
 import { ChangedMeanwhile, replaceFile } from "./replace-file.ts";
 import { MAX_HASHED_BYTES, toContentVersion, toStatVersion } from "./version.ts";
 
@@ -64,7 +71,14 @@ async function changeOnce(change: Change, lock: HeldLock): Promise<void> {
       beforeCommit: async () => {
         signal.throwIfAborted();
         isRecorded = true;
-        await recordWritten(owner, real, { path: real, actor: owner.actor, version });
+        await recordWritten(owner, real, {
+          path: real,
+          actor: owner.actor,
+          version,
+          ...(current && {
+            before: { version: current.version, last: toLastChange(history, current.version) },
+          }),
+        });
         await change.assertOwner?.();
       },
     });
@@ -105,11 +119,9 @@ function refuseReadOnly(real: string, stats: BigIntStats): void {
  * Say who changed a file since this actor last knew it; undefined if nobody did, or if the actor never knew it and nobody of the
  * session changed it.
  */
-export function toStaleReason(
-  current: CurrentFile,
-  { seen, last }: FileHistory,
-  actor: string,
-): string | undefined {
+export function toStaleReason(current: CurrentFile, history: FileHistory, actor: string): string | undefined {
+  const { seen } = history;
+  const last = toLastChange(history, current.version);
   if (seen === current.version) return undefined;
   const isLastWriters = last?.version === current.version;
   // Only a crash between the change and its record makes an actor's own change look new to it.

@@ -8,7 +8,12 @@ export interface LedgerActor {
   actor: string;
 }
 
-const writtenSchema = z.object({ path: z.string(), actor: z.string(), version: z.string() });
+const writeSchema = z.object({ actor: z.string(), version: z.string() });
+const writtenSchema = writeSchema.extend({
+  path: z.string(),
+  /** What was there before: tells a change that a crash kept from happening. */
+  before: z.object({ version: z.string(), last: writeSchema.optional() }).optional(),
+});
 /** The last change that somebody of the session made to a file. */
 export type LastWrite = z.infer<typeof writtenSchema>;
 const seenSchema = z.object({ path: z.string(), actor: z.string(), version: z.string() });
@@ -41,6 +46,15 @@ export async function recordWritten(
   written: LastWrite | undefined,
 ): Promise<void> {
   await saveRecord(toWrittenFile(owner, real), written ?? {});
+}
+
+/** The last change that really happened, judged by the version that is there. */
+export function toLastChange(
+  { last }: FileHistory,
+  version: string,
+): Pick<LastWrite, "actor" | "version"> | undefined {
+  const hasNotHappened = last !== undefined && last.version !== version && last.before?.version === version;
+  return hasNotHappened ? last.before?.last : last;
 }
 
 /** Name under which the ledger keeps a file. */

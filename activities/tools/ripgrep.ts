@@ -49,7 +49,8 @@ export async function runRipgrep({
   onOutput,
 }: Search): Promise<SearchOutcome> {
   const cwd = isBelow(root, context.workspace) ? context.workspace : toFolder(root);
-  const fixed = ["--no-config", "--color=never", "--sort=path", "--hidden", "--no-ignore-global"];
+  // Flushed by the line: what was found must be here when the time is over.
+  const fixed = ["--no-config", "--color=never", "--sort=path", "--line-buffered", "--hidden"];
   const ignoring = [...(await toIgnoreOptions(cwd)), ...STORES.map((store) => `--glob=!${store}`)];
   const relative = `./${root.slice(cwd.length).replace(/^\/+/, "")}`;
   const child = await startRipgrep([...fixed, ...ignoring, ...options, "--", relative], cwd, context);
@@ -71,7 +72,7 @@ function toFolder(root: string): string {
  * own count.
  */
 async function toIgnoreOptions(cwd: string): Promise<string[]> {
-  const options = ["--no-require-git"];
+  const options = ["--no-require-git", "--no-ignore-global"];
   if (await hasAny(cwd, [".git"])) return options;
   for (let folder = dirname(cwd); ; folder = dirname(folder)) {
     if (await hasAny(folder, [".git"])) return options;
