@@ -1,13 +1,16 @@
 import type { WorkflowExecutionDescription } from "@temporalio/client";
 import type { LoadedDataConverter, Payload } from "@temporalio/common";
-import { temporal } from "@temporalio/proto";
+import proto, { type temporal } from "@temporalio/proto";
+import type { Activities } from "../core/activities.ts";
 import type { LiveState } from "../core/activity-text.ts";
 import { type AgentRunDetails, agentRunDetailsSchema, type RunPhase } from "../core/agent-run.ts";
 import { MAX_HEARTBEAT_THROTTLE_MS, PHASE_HEARTBEAT_MS } from "../core/limits.ts";
 
 type PendingActivity = temporal.api.workflow.v1.IPendingActivityInfo;
 type Timestamp = NonNullable<PendingActivity["lastHeartbeatTime"]>;
-const activityStates = temporal.api.enums.v1.PendingActivityState;
+/** Name of the activity that carries out a run. */
+const RUN_ACTIVITY = "runAgent" satisfies keyof Activities;
+const activityStates = proto.temporal.api.enums.v1.PendingActivityState;
 
 /** In these phases nothing but the model's own words beats; silence means nothing there. */
 const silentPhases: ReadonlySet<RunPhase> = new Set(["model", "backoff"]);
@@ -15,7 +18,7 @@ const silentPhases: ReadonlySet<RunPhase> = new Set(["model", "backoff"]);
 const SURE_SILENCE_MS = 3 * PHASE_HEARTBEAT_MS + MAX_HEARTBEAT_THROTTLE_MS + 30_000;
 
 /**
- * Tell from the server's record of a delegate's workflow what the delegate is doing.
+ * Tell from the server's record of a workflow what the agent run in it is doing.
  *
  * A lost worker is named as soon as the server knows of it, or where a worker that is bound to beat has fallen silent.
  */
@@ -27,7 +30,8 @@ export async function toLiveState(
   if (description.status.name !== "RUNNING") {
     return { kind: "unknown", reason: `its workflow is ${description.status.name.toLowerCase()}` };
   }
-  const activity = description.raw.pendingActivities?.[0];
+  const pending = description.raw.pendingActivities ?? [];
+  const activity = pending.find(({ activityType }) => activityType?.name === RUN_ACTIVITY) ?? pending[0];
   // No run yet: no worker has taken the workflow's first step.
   if (activity === undefined) return { kind: "queued" };
   const details = await decodeDetails(activity, converter);

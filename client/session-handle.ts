@@ -18,7 +18,7 @@ import {
   updateNames,
 } from "../core/messages.ts";
 import type { Turn } from "../core/session.ts";
-import { type SessionPort, SessionRefusal } from "../core/session-port.ts";
+import { type EndSignal, type SessionPort, SessionRefusal } from "../core/session-port.ts";
 import { type CallBounds, callServer, RetryableCall } from "./call-server.ts";
 import { toLiveState } from "./live-state.ts";
 import { mapBounded } from "./map-bounded.ts";
@@ -77,9 +77,14 @@ export class SessionHandle implements SessionPort {
     return await this.#update(updateNames.task, keyed, callKey, { patienceMs: WORKER_PATIENCE_MS });
   }
 
-  async taskWait(call: TaskWaitCall, callKey: string, signal?: AbortSignal): Promise<TaskWaitAnswer> {
+  async taskWait(call: TaskWaitCall, callKey: string, signal?: EndSignal): Promise<TaskWaitAnswer> {
     const patienceMs = toTaskWaitPatienceMs(call.input);
-    return await this.#update(updateNames.taskWait, call, callKey, { patienceMs, signal });
+    const { signal: ownSignal, release } = toAbortSignal(signal);
+    try {
+      return await this.#update(updateNames.taskWait, call, callKey, { patienceMs, signal: ownSignal });
+    } finally {
+      release();
+    }
   }
 
   async taskStop(call: TaskStopCall, callKey: string): Promise<TaskStopAnswer> {
@@ -141,10 +146,17 @@ export class SessionHandle implements SessionPort {
 
   async live(delegationIds: readonly string[]): Promise<Map<string, LiveState>> {
     const ids = [...new Set(delegationIds)];
-    const states = await mapBounded(ids, LOOKS_AT_ONCE, (id) => this.#lookAt(id));
+    const states = await mapBounded(ids, LOOKS_AT_ONCE, (id) =>
+      this.#lookAtWorkflow(toDelegateWorkflowId(this.sessionId, id)),
+    );
     return new Map(
       ids.map((id, index) => [id, states[index] ?? { kind: "unknown", reason: "not looked at" }]),
     );
+  }
+
+  /** What the main agent is doing, by the server's own record. */
+  async liveTurn(): Promise<LiveState> {
+    return await this.#lookAtWorkflow(this.sessionId);
   }
 
   async #lookAtTurn(number: number, signal: AbortSignal | undefined): Promise<Turn | undefined> {
@@ -161,8 +173,7 @@ export class SessionHandle implements SessionPort {
     );
   }
 
-  async #lookAt(delegationId: string): Promise<LiveState> {
-    const workflowId = toDelegateWorkflowId(this.sessionId, delegationId);
+  async #lookAtWorkflow(workflowId: string): Promise<LiveState> {
     try {
       const description = await callServer(this.#client, { patienceMs: LOOK_PATIENCE_MS }, () =>
         this.#client.workflow.getHandle(workflowId).describe(),
@@ -248,6 +259,16 @@ export class SessionHandle implements SessionPort {
       `${this.sessionId} is closed: it can be read, and takes nothing more`,
     );
   }
+}
+
+/** Follow a signal of any make; an abort keeps its reason where it has one. */
+function toAbortSignal(signal: EndSignal | undefined): { signal: AbortSignal; release: () => void } {
+  const controller = new AbortController();
+  const onAbort = () =>
+    controller.abort(signal !== undefined && "reason" in signal ? signal.reason : undefined);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener("abort", onAbort);
+  return { signal: controller.signal, release: () => signal?.removeEventListener("abort", onAbort) };
 }
 
 function isAway(error: unknown): boolean {

@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { LiveState } from "../../core/activity-text.ts";
+import type { SessionHandle } from "../session-handle.ts";
+import type { Host } from "./host.ts";
+import { listDelegationsOfTurn, type Progress, type Snapshot } from "./progress.ts";
+import type { TurnSummary } from "./summary.ts";
+
+const LOOK_EVERY_MS = 1000;
+const LOOK_PATIENCE_MS = 10_000;
+/** A turn's end stops its delegates; this is for those that can't confirm it at once. */
+const SETTLE_PATIENCE_MS = 20_000;
+const ABORT_PATIENCE_MS = 30_000;
+
+export interface Following {
+  session: SessionHandle;
+  turn: number;
+  host: Host;
+  progress: Progress;
+  /** Called when nobody answers for the session. */
+  onNoWorker: () => Promise<void>;
+  /** Rejects once the turn can't go on from here. */
+  failed: Promise<never>;
+}
+
+/** How a turn was seen to end. */
+export interface TurnEnding {
+  isInterrupted: boolean;
+  /** Undefined if it was interrupted and its end could not be confirmed. */
+  summary: TurnSummary | undefined;
+}
+
+/**
+ * Show a turn until it and its delegates have ended. A first Ctrl-C aborts it and waits, bounded, for its end.
+ *
+ * Bears a worker or a server that is away: the turn itself goes on as soon as they are back.
+ */
+export async function followTurn(following: Following): Promise<TurnEnding> {
+  const watching = new AbortController();
+  const showing = showTurn(following, watching.signal);
+  try {
+    const isInterrupted = await waitForEnd(following);
+    const summary = await summarize(following, isInterrupted ? ABORT_PATIENCE_MS : undefined);
+    return { isInterrupted, summary };
+  } finally {
+    watching.abort();
+    await showing;
+    following.progress.end();
+  }
+}
+
+async function waitForEnd({ session, turn, host, progress, failed }: Following): Promise<boolean> {
+  const { signal } = host.interruption;
+  try {
+    await Promise.race([session.waitForTurn(turn, signal), failed]);
+    return false;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  progress.note("interrupted: the turn and its delegates are being ended; once more leaves at once");
+  // Whether it could be confirmed shows in the turn's status.
+  await session.abortTurn(AbortSignal.timeout(ABORT_PATIENCE_MS)).catch(() => undefined);
+  return true;
+}
+
+/** Look at the turn once a second and show it. Never rejects. */
+async function showTurn(following: Following, signal: AbortSignal): Promise<void> {
+  const { progress, onNoWorker } = following;
+  let isAway = false;
+  while (!signal.aborted) {
+    try {
+      const snapshot = await look(following, signal);
+      if (signal.aborted) return;
+      if (isAway) progress.note("the session answers again");
+      isAway = false;
+      progress.update(snapshot);
+    } catch {
+      if (signal.aborted) return;
+      if (!isAway) progress.note("the session does not answer: its worker or the server is away");
+      isAway = true;
+      await onNoWorker().catch((error) =>
+        progress.note(error instanceof Error ? error.message : String(error)),
+      );
+    }
+    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+async function look({ session, turn }: Following, signal: AbortSignal): Promise<Snapshot> {
+  const view = await session.view(AbortSignal.any([signal, AbortSignal.timeout(LOOK_PATIENCE_MS)]));
+  const running = listDelegationsOfTurn(view, turn).filter(({ status }) => status === "running");
+  const [main, live]: [LiveState, ReadonlyMap<string, LiveState>] = await Promise.all([
+    session.liveTurn(),
+    session.live(running.map(({ id }) => id)),
+  ]);
+  return { view, turn, main, live };
+}
+
+/** Read what the turn came to, once its delegates have settled or the patience is over. */
+async function summarize(
+  { session, turn }: Following,
+  patienceMs: number | undefined,
+): Promise<TurnSummary | undefined> {
+  const signal = patienceMs === undefined ? undefined : AbortSignal.timeout(patienceMs);
+  try {
+    const deadline = Date.now() + SETTLE_PATIENCE_MS;
+    let view = await session.view(signal);
+    while (hasRunning(view, turn) && Date.now() < deadline) {
+      await sleep(LOOK_EVERY_MS / 4, undefined, { signal });
+      view = await session.view(signal);
+    }
+    const record = await session.turn(turn, signal);
+    if (record === undefined) return undefined;
+    const delegations = listDelegationsOfTurn(view, turn);
+    const reports = await Promise.all(delegations.map(({ id }) => session.report(id, signal)));
+    return {
+      sessionId: session.sessionId,
+      turn: record,
+      delegations: delegations.map((delegation, index) => reports[index] ?? delegation),
+      nowMs: view.nowMs,
+    };
+  } catch (error) {
+    if (patienceMs !== undefined) return undefined;
+    throw error;
+  }
+}
+
+function hasRunning(view: Snapshot["view"], turn: number): boolean {
+  return listDelegationsOfTurn(view, turn).some(({ status }) => status === "running");
+}

@@ -1,0 +1,58 @@
+import { escapeControls } from "../../core/text.ts";
+import type { Failure } from "./cli-error.ts";
+
+/** One line of `--json`. */
+export type JsonEvent = { type: string } & Record<string, unknown>;
+
+export interface TextStream {
+  write(text: string): unknown;
+  isTTY?: boolean;
+  columns?: number;
+}
+
+/** Where a command writes: results to stdout, everything else to stderr; with `--json` one object a line to stdout and nothing else. */
+export interface Output {
+  readonly isJson: boolean;
+  readonly stderr: TextStream;
+  /** A line for programs; dropped without `--json`. */
+  event(event: JsonEvent): void;
+  /** Results for people; dropped with `--json`. */
+  print(text: string): void;
+  /** Progress and remarks for people; dropped with `--json`. */
+  say(text: string): void;
+  /** Why a command failed. */
+  fail(failure: Failure, stack?: string): void;
+}
+
+/** Nothing that is written through it can drive a terminal: control characters are shown escaped. */
+export function createOutput(options: { isJson: boolean; stdout: TextStream; stderr: TextStream }): Output {
+  const { isJson, stdout, stderr } = options;
+  return {
+    isJson,
+    stderr,
+    event(event) {
+      if (isJson) stdout.write(`${toJsonLine(event)}\n`);
+    },
+    print(text) {
+      if (!isJson) stdout.write(`${escapeControls(text, { multiline: true })}\n`);
+    },
+    say(text) {
+      if (!isJson) stderr.write(`${escapeControls(text, { multiline: true })}\n`);
+    },
+    fail({ code, message }, stack) {
+      if (isJson) stdout.write(`${toJsonLine({ type: "error", code, message })}\n`);
+      else stderr.write(`subagents: ${escapeControls(message, { multiline: true })}\n`);
+      if (stack !== undefined) stderr.write(`${escapeControls(stack, { multiline: true })}\n`);
+    },
+  };
+}
+
+/** JSON that a terminal may show: what JSON leaves bare and a terminal could act on is written as `\u` escapes. */
+export function toJsonLine(value: unknown): string {
+  return JSON.stringify(value).replace(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, "0")}`,
+    ).join(""),
+  );
+}

@@ -1,0 +1,79 @@
+import { existsSync } from "node:fs";
+import type { SessionSummary } from "../session-client.ts";
+import type { SessionHandle } from "../session-handle.ts";
+import { CliError } from "./cli-error.ts";
+import type { Connected } from "./connect.ts";
+import { hasLivingWorker } from "./ensure-worker.ts";
+import type { Host } from "./host.ts";
+import { startWorkerProcess, type WorkerProcess, type WorkerSettings } from "./worker-process.ts";
+
+/** Time in which a worker that is there has answered. */
+const PROBE_MS = 4000;
+
+/** The worker that a command lends to a session for as long as it needs one. */
+export interface SessionWorker {
+  /** Start it unless it runs already. */
+  start(): Promise<void>;
+  /** Rejects once it was started and could not be kept alive. */
+  failed: Promise<never>;
+  stop(): Promise<void>;
+}
+
+export function createSessionWorker(settings: WorkerSettings, note: (text: string) => void): SessionWorker {
+  let worker: Promise<WorkerProcess> | undefined;
+  const { promise: failed, reject } = Promise.withResolvers<never>();
+  failed.catch(() => undefined);
+  return {
+    failed,
+    async start() {
+      worker ??= startWorkerProcess(settings, note);
+      const { failed: hasFailed } = await worker;
+      hasFailed.catch(reject);
+    },
+    async stop() {
+      const started = await worker?.catch(() => undefined);
+      await started?.stop();
+    },
+  };
+}
+
+export interface Serving {
+  session: SessionHandle;
+  summary: SessionSummary;
+  worker: SessionWorker;
+  connected: Connected;
+  host: Host;
+}
+
+/** See that a turn of a session can be carried out: by a worker of this host, else by one of our own, else by whoever answers. */
+export async function serveSession(serving: Serving): Promise<void> {
+  const { summary, worker, connected, host } = serving;
+  if (await hasLivingWorker(summary.taskQueue, connected, host)) return;
+  if (isWorkspaceHere(summary)) return await worker.start();
+  if (!(await doesAnswer(serving.session))) throw toOtherHost(summary);
+}
+
+/** See that a session can be looked at: by whoever answers, else by a worker of our own. */
+export async function serveLook({ session, summary, worker }: Serving): Promise<void> {
+  if (await doesAnswer(session)) return;
+  if (!isWorkspaceHere(summary)) throw toOtherHost(summary);
+  await worker.start();
+}
+
+async function doesAnswer(session: SessionHandle): Promise<boolean> {
+  return await session.view(AbortSignal.timeout(PROBE_MS)).then(
+    () => true,
+    () => false,
+  );
+}
+
+function isWorkspaceHere({ workspace }: SessionSummary): boolean {
+  return workspace === "" || existsSync(workspace);
+}
+
+function toOtherHost({ sessionId, workspace, taskQueue }: SessionSummary): CliError {
+  return new CliError(
+    "Session.OtherHost",
+    `no worker answers for ${sessionId}, and its workspace ${workspace} is not on this host: run \`subagents worker --task-queue ${taskQueue}\` where it is`,
+  );
+}

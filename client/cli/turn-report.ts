@@ -1,0 +1,43 @@
+import type { Connected } from "./connect.ts";
+import { type ExitCode, exitCodes, toExitCode } from "./exit-codes.ts";
+import type { TurnEnding } from "./follow-turn.ts";
+import type { Output } from "./output.ts";
+import type { Progress } from "./progress.ts";
+import { createPlainProgress } from "./progress-plain.ts";
+import { createTerminalProgress } from "./progress-terminal.ts";
+import { toResultEvent, toSummaryText } from "./summary.ts";
+
+/** Show progress in place on a terminal, as lines elsewhere, as events with `--json`. */
+export function createProgress(output: Output): Progress {
+  const isTerminal = !output.isJson && output.stderr.isTTY === true;
+  return isTerminal ? createTerminalProgress(output.stderr) : createPlainProgress(output);
+}
+
+/** Say how a turn ended, and what can be done next. The answer alone goes to standard output. */
+export function reportTurn(
+  ending: TurnEnding,
+  sessionId: string,
+  connected: Connected,
+  output: Output,
+  remarks: string[] = [],
+): ExitCode {
+  const { summary, isInterrupted } = ending;
+  if (summary === undefined) {
+    output.fail({
+      code: "Interrupted",
+      message: `interrupted; that the turn of ${sessionId} has ended could not be confirmed: see \`subagents show ${sessionId}\``,
+      exitCode: exitCodes.interrupted,
+    });
+    return exitCodes.interrupted;
+  }
+  if (summary.turn.answer !== "") output.print(summary.turn.answer);
+  const web = connected.toWebAddress(sessionId);
+  const next = [
+    ...remarks,
+    ...(web === undefined ? [] : [`Temporal Web: ${web}`]),
+    `The session is open. Go on with: subagents send ${sessionId} "..."`,
+  ];
+  output.say(`\n${toSummaryText(summary)}\n\n${next.join("\n")}`);
+  output.event(toResultEvent(summary));
+  return isInterrupted ? exitCodes.interrupted : toExitCode(summary.turn.status);
+}
