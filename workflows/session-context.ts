@@ -14,6 +14,10 @@ export interface SessionContext {
     | { number: number; scope: CancellationScope | undefined; isAborted: boolean; isEnding: boolean }
     | undefined;
   isClosing: boolean;
+  /** When the definitions were last read, in this run of the workflow; undefined until they were. */
+  catalogueReadAtMs: number | undefined;
+  /** Why the last reading of the definitions failed. */
+  catalogueFault: string | undefined;
 }
 
 export function createSessionContext(input: SessionInput, carried: SessionState | undefined): SessionContext {
@@ -32,6 +36,8 @@ export function createSessionContext(input: SessionInput, carried: SessionState 
     },
     activeTurn: undefined,
     isClosing: false,
+    catalogueReadAtMs: undefined,
+    catalogueFault: undefined,
   };
 }
 

@@ -25,6 +25,7 @@ import {
   updateNames,
 } from "../core/messages.ts";
 import type { SessionInput, SessionState, Turn } from "../core/session.ts";
+import { readCatalogue } from "./catalogue.ts";
 import { delegateSettledSignal } from "./delegate.ts";
 import { createDelegations, type Delegations, requestStopOfAll } from "./delegations.ts";
 import {
@@ -77,6 +78,7 @@ async function converse(
   delegations: Delegations,
   inbox: string[],
 ): Promise<SessionResult> {
+  if (session.catalogueReadAtMs === undefined) await readCatalogue(session);
   for (;;) {
     await condition(() => inbox.length > 0 || session.isClosing || mayContinueAsNew(session));
     const prompt = inbox.shift();

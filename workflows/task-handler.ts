@@ -1,4 +1,4 @@
-import { ApplicationFailure } from "@temporalio/workflow";
+import { ApplicationFailure, condition } from "@temporalio/workflow";
 import type { AgentRunInput } from "../core/agent-run.ts";
 import { type Definition, type ModelSource, toModelLabel } from "../core/definition.ts";
 import { createDelegation, toElapsedSeconds } from "../core/delegation.ts";
@@ -26,7 +26,12 @@ export function validateTask(session: SessionContext, call: TaskCall): void {
     );
   }
   checkTurn(session, call);
-  findModel(session, findDefinition(session, input));
+  // Right after a session's start its definitions are still being read: the handler waits for them.
+  if (session.catalogueReadAtMs !== undefined) findModel(session, findDefinition(session, input));
+  checkCap(session);
+}
+
+function checkCap(session: SessionContext): void {
   const running = listRunning(session);
   if (running.length >= RUNNING_CAP) {
     const list = running.map(
@@ -40,7 +45,19 @@ export function validateTask(session: SessionContext, call: TaskCall): void {
 }
 
 /** Record a delegation and start it. Answers at once; a repeated call key gets the delegation that it started the first time. */
-export function handleTask(session: SessionContext, delegations: Delegations, call: TaskCall): TaskStarted {
+export async function handleTask(
+  session: SessionContext,
+  delegations: Delegations,
+  call: TaskCall,
+): Promise<TaskStarted> {
+  if (session.catalogueReadAtMs === undefined) {
+    await condition(() => session.catalogueReadAtMs !== undefined);
+    validateTask(session, call);
+  }
+  return startTask(session, delegations, call);
+}
+
+function startTask(session: SessionContext, delegations: Delegations, call: TaskCall): TaskStarted {
   const known = findByCallKey(session, call.callKey);
   if (known !== undefined)
     return { delegationId: known.id, agent: known.agent, model: known.model, tools: known.tools, notes: [] };
@@ -103,7 +120,11 @@ function findDefinition(session: SessionContext, input: TaskInput): Definition {
   const names = session.state.catalogue.map((definition) => definition.name);
   const near = nearestName(asked, names);
   const hint = near === undefined ? "" : ` Did you mean ${near}?`;
-  const list = names.length === 0 ? "No agents are defined." : `Valid agents: ${names.join(", ")}.`;
+  const fault =
+    session.catalogueFault === undefined
+      ? ""
+      : ` (the definitions could not be read: ${session.catalogueFault})`;
+  const list = names.length === 0 ? `No agents are defined${fault}.` : `Valid agents: ${names.join(", ")}.`;
   return refuse(
     refusals.unknownAgent,
     `unknown agent ${JSON.stringify((input.agent ?? "").slice(0, 100))}.${hint} ${list}`,

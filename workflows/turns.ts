@@ -6,7 +6,8 @@ import { addUsage, noUsage } from "../core/status.ts";
 import { boundReports, toTaskWaitText } from "../core/task-wait.ts";
 import { cutAt } from "../core/text.ts";
 import { toolNames } from "../core/tools.ts";
-import { carryOutRun, loadCatalogue } from "./agent-run.ts";
+import { carryOutRun } from "./agent-run.ts";
+import { readCatalogue } from "./catalogue.ts";
 import { type Delegations, requestStopOfAll } from "./delegations.ts";
 import { findTurn, listRunning, type SessionContext, showSession } from "./session-context.ts";
 
@@ -58,6 +59,8 @@ export async function carryOutTurn(
   const scope = new CancellationScope({ cancellable: true });
   active.scope = scope;
   if (active.isAborted) scope.cancel();
+  const turn = findTurn(session, active.number);
+  if (turn !== undefined) await freshenCatalogue(session, scope, turn);
   let step = 1;
   let outcome = await runMain(session, scope, active.number, step, prompt);
   recordProgress(session, active.number, outcome);
@@ -85,42 +88,23 @@ async function runMain(
   step: number,
   prompt: string,
 ): Promise<AgentRunOutcome> {
-  try {
-    return await scope.run(async () => {
-      const { definitions } = await loadCatalogue(toCatalogueRequest(session), session.taskQueue);
-      session.state.catalogue = definitions;
-      return await carryOutRun(toMainRun(session, number, step, prompt), {
-        taskQueue: session.taskQueue,
-        summary: `main agent, turn ${number}`,
-        isCancelRequested: () => session.activeTurn?.isAborted ?? false,
-      });
-    });
-  } catch (error) {
-    const isAborted = session.activeTurn?.isAborted ?? false;
-    const message = cutAt(
-      `the turn could not begin: ${error instanceof Error ? describeChain(error) : String(error)}`,
-      2000,
-    );
-    const base = { report: "", turns: 0, toolCalls: 0, usage: noUsage, attempts: 0, denials: [], model: "" };
-    return isAborted
-      ? { ...base, status: "cancelled" }
-      : { ...base, status: "failed", error: { code: "START_FAILED", message } };
-  }
+  return await scope.run(() =>
+    carryOutRun(toMainRun(session, number, step, prompt), {
+      taskQueue: session.taskQueue,
+      summary: `main agent, turn ${number}`,
+      isCancelRequested: () => session.activeTurn?.isAborted ?? false,
+    }),
+  );
 }
 
-function describeChain(error: Error): string {
-  return error.cause instanceof Error ? `${error.message}: ${describeChain(error.cause)}` : error.message;
-}
-
-function toCatalogueRequest(session: SessionContext) {
-  const { input } = session;
-  return {
-    workspace: input.workspace,
-    directories: input.agentDirectories,
-    projectAgents: input.projectAgents,
-    modelAliases: input.modelAliases,
-    sessionModel: input.model,
-  };
+/** Read the definitions for a turn, unless that was done after its message came. An aborted turn waits for nothing. */
+async function freshenCatalogue(
+  session: SessionContext,
+  scope: CancellationScope,
+  turn: Turn,
+): Promise<void> {
+  if ((session.catalogueReadAtMs ?? -1) >= turn.startedAtMs) return;
+  await scope.run(() => readCatalogue(session));
 }
 
 function toMainRun(session: SessionContext, turn: number, step: number, prompt: string): AgentRunInput {

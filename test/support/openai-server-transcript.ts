@@ -31,7 +31,7 @@ const requestSchema = z.looseObject({
     .optional(),
 });
 export type ChatRequest = z.infer<typeof requestSchema>;
-export type ChatMessage = z.infer<typeof messageSchema>;
+type ChatMessage = z.infer<typeof messageSchema>;
 
 /** Read a request's body as strictly as the strictest provider; a problem is a sentence. */
 export function readChatRequest(body: Uint8Array): { request: ChatRequest } | { problem: string } {

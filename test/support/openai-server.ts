@@ -4,10 +4,8 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { type ChatRequest, readChatRequest } from "./openai-server-transcript.ts";
 
-export type { ChatMessage, ChatRequest } from "./openai-server-transcript.ts";
-
 /** One request as it came; refused ones have a `violation` and no handler sees them. */
-export interface ReceivedRequest {
+interface ReceivedRequest {
   at: number;
   headers: Readonly<Record<string, string | string[] | undefined>>;
   body: unknown;
@@ -15,7 +13,7 @@ export interface ReceivedRequest {
 }
 
 /** The server's end of one request: a handler says through it what it likes, in the order it likes. */
-export interface Exchange {
+interface Exchange {
   request: ChatRequest;
   headers: ReceivedRequest["headers"];
   /** Number of this request among all that came, from 0; refused ones count. */

@@ -1,0 +1,51 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { z } from "zod";
+import { findTemporalBinary, findTestServerBinary } from "./temporal-binary.ts";
+
+/** Run jest on everything, or on what the arguments name, and close with one line that counts. Fetches the servers that tests start. */
+
+const countsSchema = z.object({
+  numPassedTests: z.number(),
+  numFailedTests: z.number(),
+  numPendingTests: z.number(),
+  numRuntimeErrorTestSuites: z.number(),
+});
+
+async function main(): Promise<number> {
+  const args = process.argv.slice(2);
+  // Fetched once, before many test files want them at the same time.
+  if (!args.every((arg) => arg.startsWith("test/unit")) || args.length === 0)
+    await Promise.all([findTemporalBinary(), findTestServerBinary()]);
+  const folder = await mkdtemp(path.join(tmpdir(), "subagents-jest-"));
+  const report = path.join(folder, "report.json");
+  try {
+    const code = await runJest([...args, "--json", `--outputFile=${report}`]);
+    const counts = countsSchema.parse(JSON.parse(await readFile(report, "utf8")));
+    // A file that could not be run at all counts as a failure, not as nothing.
+    const failed = counts.numFailedTests + counts.numRuntimeErrorTestSuites;
+    console.log(`${counts.numPassedTests} passed, ${failed} failed, ${counts.numPendingTests} skipped`);
+    return code;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function runJest(args: string[]): Promise<number> {
+  const jest = createRequire(import.meta.url).resolve("jest/bin/jest");
+  const options = `${process.env.NODE_OPTIONS ?? ""} --experimental-vm-modules --no-warnings`.trim();
+  const child = spawn(process.execPath, [jest, ...args], {
+    // The JSON report goes to its file; standard output would only repeat it.
+    stdio: ["ignore", "ignore", "inherit"],
+    env: { ...process.env, NODE_OPTIONS: options },
+  });
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("exit", (code) => resolve(code ?? 1));
+  });
+}
+
+process.exitCode = await main();
