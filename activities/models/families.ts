@@ -1,5 +1,5 @@
 /** A model's id taken apart: what it is, and how new. */
-export interface ModelName {
+interface ModelName {
   id: string;
   /** The words of the id without versions and dates, such as `claude-sonnet`. */
   family: string;
@@ -13,7 +13,7 @@ export interface ModelName {
 }
 
 /** Take a model's id apart into words, version, dates and marks. */
-export function toModelName(id: string): ModelName {
+function toModelName(id: string): ModelName {
   const name: ModelName = { id, family: "", version: [], dates: [], isLatest: false, isPreview: false };
   const words: string[] = [];
   for (const token of id

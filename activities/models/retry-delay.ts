@@ -2,7 +2,7 @@ import { MAX_PROVIDER_TRIES } from "../../core/limits.ts";
 import type { ProviderFailure } from "./failure.ts";
 
 /** Delay before the second request; each further one waits twice as long. */
-export const BASE_RETRY_DELAY_MS = 2_000;
+const BASE_RETRY_DELAY_MS = 2_000;
 /** Cap of the growing delay; a wait that the provider asks for is never shortened to it. */
 export const MAX_RETRY_DELAY_MS = 60_000;
 /** Delegates that were refused together don't come back together, even where the provider names the moment. */

@@ -81,7 +81,7 @@ const stepsSchema = z.array(stepSchema).check(({ value, issues }) => {
 
 const partSchema = closedObject({ when: z.string().min(1).optional(), steps: stepsSchema });
 /** What one agent plays if its task contains `when`. */
-export type ScriptPart = z.infer<typeof partSchema>;
+type ScriptPart = z.infer<typeof partSchema>;
 
 /** An agent's entry is a list of steps, or a list of parts; the first element with `steps` decides which problems are told. */
 const partsSchema = z.array(z.unknown()).transform((items, context): ScriptPart[] => {
