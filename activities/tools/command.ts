@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import {
   type EndedProcesses,
@@ -58,11 +58,10 @@ const LAST_READ_MS = 300;
  * @throws Error if the command can't be started.
  */
 export async function runCommand(request: CommandRequest, signal: AbortSignal): Promise<CommandOutcome> {
-  const pipe = await openCommandPipe(request.outputs, request.environment.PATH);
+  const pipe = await openCommandPipe(request.outputs, toHelperEnvironment(request.environment));
   const { exit, session } = await start(request, pipe);
-  const reader = pipe.toReader();
   const keeper = new OutputKeeper(request.outputPath);
-  const reading = readAll(reader, keeper);
+  const reading = readAll(pipe.reader, keeper);
   const ending = await toFirstEnding(exit, request.timeoutMs, signal);
   const steps = toSteps(ending);
   // The last of the output comes right after the exit; then whoever is still there has the rest of the patience.
@@ -74,10 +73,16 @@ export async function runCommand(request: CommandRequest, signal: AbortSignal): 
   const hasEnded = await Promise.race([isRead, delay(LAST_READ_MS, false)]);
   const holders = hasEnded ? { ended: 0, left: 0 } : await endPipeWriters(pipe.name);
   await Promise.race([reading, delay(LAST_READ_MS)]);
-  reader.destroy();
+  pipe.closeReader();
   await reading;
   const processes = { ended: family.ended + holders.ended, left: family.left + holders.left };
   return { ending, output: await keeper.finish(), processes };
+}
+
+/** Helpers are the run's, not the command's: they outlive its processes by a moment, and are ended with the run. */
+function toHelperEnvironment(environment: Record<string, string>): Record<string, string> {
+  const names = ["PATH", "SUBAGENTS_RUN", "SUBAGENTS_CALL"];
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => names.includes(name)));
 }
 
 interface StartedCommand {
@@ -100,7 +105,7 @@ async function start(request: CommandRequest, pipe: CommandPipe): Promise<Starte
     await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
     return { exit, session };
   } catch (error) {
-    await pipe.closeReader();
+    pipe.closeReader();
     throw error;
   } finally {
     pipe.closeWriter();
@@ -141,7 +146,7 @@ function toSteps(ending: CommandEnding): EndingSteps {
 }
 
 /** Contract: never rejects; ends with the last writer, or when the reader is destroyed. */
-async function readAll(reader: Socket, keeper: OutputKeeper): Promise<void> {
+async function readAll(reader: Readable, keeper: OutputKeeper): Promise<void> {
   try {
     for await (const chunk of reader) await keeper.add(chunk);
   } catch {
