@@ -1,4 +1,5 @@
-import { readdir, readFile } from "node:fs";
+import { close as closeCallback, open as openCallback, read as readCallback, readdir } from "node:fs";
+import { promisify } from "node:util";
 import { noMarks, type ProcessMarks, toMarks } from "./process-marks.ts";
 import { readPsEntry, readPsTable } from "./process-ps.ts";
 import { type ProcessEntry, readLinuxEntry } from "./process-stat.ts";
@@ -6,6 +7,11 @@ import { type ProcessEntry, readLinuxEntry } from "./process-stat.ts";
 export interface MarkedProcess extends ProcessEntry {
   marks: ProcessMarks;
 }
+
+const open = promisify(openCallback);
+const read = promisify(readCallback);
+const close = promisify(closeCallback);
+const PART_BYTES = 16 * 1024;
 
 const hasProc = process.platform === "linux";
 /** Entries that are read in one go, before other work of the thread gets its turn. */
@@ -41,11 +47,28 @@ async function withMarks(entry: ProcessEntry): Promise<MarkedProcess> {
 function readMarks(pid: number): Promise<ProcessMarks> {
   return new Promise((resolve) => {
     const deadline = setTimeout(() => resolve(noMarks), ENVIRONMENT_DEADLINE_MS);
-    readFile(`/proc/${pid}/environ`, (error, environment) => {
+    const settle = (environment: Buffer) => {
       clearTimeout(deadline);
-      resolve(error ? noMarks : toMarks(environment));
-    });
+      resolve(toMarks(environment));
+    };
+    readEnvironment(pid).then(settle, () => settle(Buffer.alloc(0)));
   });
+}
+
+/** Three calls for nearly every process; `readFile` would need five, and there are hundreds of processes. */
+async function readEnvironment(pid: number): Promise<Buffer> {
+  const file = await open(`/proc/${pid}/environ`, "r");
+  try {
+    const parts: Buffer[] = [];
+    for (;;) {
+      const part = Buffer.allocUnsafe(PART_BYTES);
+      const { bytesRead } = await read(file, part, 0, PART_BYTES, null);
+      parts.push(part.subarray(0, bytesRead));
+      if (bytesRead < PART_BYTES) return Buffer.concat(parts);
+    }
+  } finally {
+    await close(file);
+  }
 }
 
 function listPids(): Promise<number[]> {
