@@ -1,5 +1,5 @@
 /** Characters of an agent's name, counted as code points. */
-export const MAX_NAME_CHARACTERS = 64;
+const MAX_NAME_CHARACTERS = 64;
 
 /**
  * Bring an agent's name into the form in which names are compared: trimmed, NFC, lower-case, blanks and underscores as dashes.

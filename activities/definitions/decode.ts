@@ -28,7 +28,7 @@ export function decode(bytes: Buffer): Decoded {
 }
 
 function refuseEncoding(line: number, message: string): Finding {
-  return refusal(line, "", message, "the same text saved as UTF-8");
+  return refusal(line, "", message, "it again in UTF-8");
 }
 
 function toLineFeeds(text: string): string {

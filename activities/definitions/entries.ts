@@ -46,7 +46,7 @@ export function readEntries(yaml: string, firstLine: number): Entries {
   const key = PLAIN_LINE.exec(yaml.split("\n")[line - firstLine] ?? "")?.[1] ?? "";
   const plain = readPlainLines(yaml, firstLine);
   if (plain === undefined) {
-    const instead = "valid YAML: quote a text that holds a colon followed by a blank, indent with blanks";
+    const instead = "valid YAML: quotes around a text with a colon and a blank, blanks for indentation";
     const message = `is not valid YAML: ${error.message}`;
     return { entries: undefined, findings: [refusal(line, key, message, instead)] };
   }

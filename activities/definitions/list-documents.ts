@@ -5,7 +5,7 @@ import { refusal, toErrorCode } from "./problem.ts";
 
 /** Entries of a folder that are looked at, and documents of it that are read: a folder of definitions is small. */
 const MAX_ENTRIES = 20_000;
-export const MAX_DOCUMENTS = 200;
+const MAX_DOCUMENTS = 200;
 
 export interface DocumentList {
   /** Real path of the folder; undefined where there is none. */

@@ -125,7 +125,7 @@ class Loading {
     const message = `is not in force: ${name} is the name of ${holder.file}, ${why}`;
     this.report(
       file,
-      warning(0, "name", message, holder.isRefused ? "a repair of that document" : "another name"),
+      warning(0, "name", message, holder.isRefused ? "a document there that is in order" : "another name"),
     );
   }
 
@@ -189,6 +189,6 @@ function boundProblems(problems: readonly DefinitionProblem[]): DefinitionProble
   const message = `${rest.length} more problems are not listed`;
   return [
     ...kept,
-    { file: last.file, line: 0, key: "", severity, message, instead: "repairs of those above" },
+    { file: last.file, line: 0, key: "", severity, message, instead: "those above anew first" },
   ];
 }

@@ -1,7 +1,7 @@
 import type { ModelSource } from "../../core/definition.ts";
 
 /** What a pin means: a model, with a note where a choice was made, or the reason why it means none. */
-export type ModelPinResolution =
+type ModelPinResolution =
   | { kind: "resolved"; model: ModelSource; note?: string | undefined }
   | { kind: "unresolved"; reason: string };
 

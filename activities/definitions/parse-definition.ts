@@ -63,7 +63,10 @@ class Keys {
     if (meaning.kind === "limiting") {
       this.findings.push(warning(line, key, "limits elsewhere and does nothing here", meaning.instead));
     } else if (meaning.kind === "unknown") {
-      const instead = meaning.nearest === undefined ? "no such key" : `${meaning.nearest}:, if that is meant`;
+      const instead =
+        meaning.nearest === undefined
+          ? "nothing: leave this key out"
+          : `${meaning.nearest}:, if that is meant`;
       this.findings.push(warning(line, key, "is an unknown key and is ignored", instead));
     }
   }
@@ -188,7 +191,7 @@ function readGrantedTools(keys: Keys): ToolName[] {
   const left = granted.filter((tool) => !forbidden.includes(tool));
   const entry = keys.get("disallowedTools");
   if (left.length === 0 && entry !== undefined) {
-    keys.findings.push(refusal(entry.line, entry.key, "forbids every tool that is granted", "fewer tools"));
+    keys.findings.push(refusal(entry.line, entry.key, "forbids every tool that is granted", "fewer of them"));
   }
   return left;
 }
@@ -204,7 +207,7 @@ function readScope(keys: Keys, source: DefinitionSource): PermissionScope {
   const scope = own ?? foreign ?? "inherit";
   if (source === "project" && scope !== "inherit" && entry !== undefined) {
     const message = "a repository's own definition can't declare a permission scope";
-    keys.findings.push(refusal(entry.line, entry.key, message, "no such key"));
+    keys.findings.push(refusal(entry.line, entry.key, message, "nothing: leave this key out"));
   }
   return scope;
 }

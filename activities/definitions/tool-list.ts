@@ -50,7 +50,10 @@ export function readTools(entry: Entry): ToolList {
 export function readDisallowedTools(entry: Entry): ToolList {
   const empty = entry.value === null || (Array.isArray(entry.value) && entry.value.length === 0);
   if (empty) {
-    return { tools: [], findings: [warning(entry.line, entry.key, "forbids nothing", "no such key")] };
+    return {
+      tools: [],
+      findings: [warning(entry.line, entry.key, "forbids nothing", "nothing: leave this key out")],
+    };
   }
   const words = toWords(entry);
   if (!Array.isArray(words)) return { tools: undefined, findings: [words] };

@@ -13,7 +13,7 @@ export interface Reading<Value> {
 }
 
 /** More turns than any run has: a ceiling for slips of the hand, not for work. */
-export const MAX_TURNS = 10_000;
+const MAX_TURNS = 10_000;
 const MAX_PIN_CHARACTERS = 200;
 
 const wholeNumberSchema = z

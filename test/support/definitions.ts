@@ -9,7 +9,7 @@ import type { Catalogue, CatalogueRequest, Definition } from "../../core/definit
 export const fixtures = fileURLToPath(new URL("../fixtures/definitions", import.meta.url));
 
 /** A small world of models: `acme/<anything>`, and the bare name `large`. */
-export const resolveAcme: ResolveModelPin = (pin, { aliases }) => {
+const resolveAcme: ResolveModelPin = (pin, { aliases }) => {
   const name = aliases[pin] ?? pin;
   const toModel = (id: string) => ({ kind: "provider", provider: "acme", id }) as const;
   if (name.startsWith("acme/")) return { kind: "resolved", model: toModel(name.slice(5)) };
@@ -65,6 +65,15 @@ export async function loadFixture(folder: string): Promise<Catalogue> {
   const catalogue = await world.load({ directories: [join(fixtures, folder)] });
   await world.remove();
   return catalogue;
+}
+
+/** Load the definitions that come with the program. */
+export async function loadBuiltins(): Promise<Definition[]> {
+  const world = await createWorld();
+  const builtins = fileURLToPath(new URL("../../agents", import.meta.url));
+  const { definitions } = await world.load({ directories: [builtins] });
+  await world.remove();
+  return definitions;
 }
 
 /** Write an outcome on one line: what differs from the plainest definition, then the problems by severity, line and key. */
