@@ -14,7 +14,7 @@ export const thinkingLevelSchema = z.enum(thinkingLevels);
 export type ThinkingLevel = z.infer<typeof thinkingLevelSchema>;
 
 /** Where a definition came from, in rising rank except that a repository's never shadow another. */
-export const definitionSources = ["project", "builtin", "user", "directory"] as const;
+const definitionSources = ["project", "builtin", "user", "directory"] as const;
 export type DefinitionSource = (typeof definitionSources)[number];
 
 /** Where the words come from: a provider's model, an OpenAI-compatible server, or a script file (pi-ai's scripted provider). */

@@ -1,7 +1,7 @@
 // Which documents are looked at, and which of two with one name is in force. Real folders, links and pipes.
 import { execFileSync } from "node:child_process";
 import { linkSync } from "node:fs";
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import type { Catalogue } from "../../core/definition.ts";
@@ -206,7 +206,7 @@ describe("files", () => {
   test("a prompt of exactly 256 KiB is read, one byte more and a file of a gigabyte are refused", async () => {
     await world.write("user/exact.md", { prompt: "é".repeat(131_072) });
     await world.write("user/more.md", { prompt: "é".repeat(131_072).concat("x") });
-    execFileSync("truncate", ["-s", "1G", join(world.root, "user/sparse.md")]);
+    await truncate(await world.write("user/sparse.md"), 2 ** 30);
     const catalogue = await world.load();
     expect(toNames(catalogue)).toEqual(["user exact"]);
     expect(toProblems(catalogue)).toEqual([
