@@ -1,3 +1,8 @@
+/** Write a number with its noun: `1 turn`, `2 turns`. */
+export function toCountText(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** Write a time as people say it: `4.2 s`, `38 s`, `3 min 20 s`, `2 h 5 min`. */
 export function toDurationText(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;

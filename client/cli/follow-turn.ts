@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LiveState } from "../../core/activity-text.ts";
+import type { SessionView } from "../../core/messages.ts";
 import type { SessionHandle } from "../session-handle.ts";
 import type { Host } from "./host.ts";
 import { listDelegationsOfTurn, type Progress, type Snapshot } from "./progress.ts";
@@ -46,6 +47,11 @@ export async function followTurn(following: Following): Promise<TurnEnding> {
     await showing;
     following.progress.end();
   }
+}
+
+/** What ended since the last look is shown too. */
+function showEnd({ progress, turn }: Following, view: SessionView): void {
+  progress.update({ view, turn, main: undefined, live: new Map() });
 }
 
 async function waitForEnd({ session, turn, host, progress, failed }: Following): Promise<boolean> {
@@ -97,9 +103,10 @@ async function look({ session, turn }: Following, signal: AbortSignal): Promise<
 
 /** Read what the turn came to, once its delegates have settled or the patience is over. */
 async function summarize(
-  { session, turn }: Following,
+  following: Following,
   patienceMs: number | undefined,
 ): Promise<TurnSummary | undefined> {
+  const { session, turn } = following;
   const signal = patienceMs === undefined ? undefined : AbortSignal.timeout(patienceMs);
   try {
     const deadline = Date.now() + SETTLE_PATIENCE_MS;
@@ -108,6 +115,7 @@ async function summarize(
       await sleep(LOOK_EVERY_MS / 4, undefined, { signal });
       view = await session.view(signal);
     }
+    showEnd(following, view);
     const record = await session.turn(turn, signal);
     if (record === undefined) return undefined;
     const delegations = listDelegationsOfTurn(view, turn);

@@ -1,6 +1,6 @@
 import { describeActivity, type LiveState } from "../../core/activity-text.ts";
 import { type Delegation, toElapsedSeconds } from "../../core/delegation.ts";
-import { toDurationText } from "./durations.ts";
+import { toCountText, toDurationText } from "./durations.ts";
 import { listDelegationsOfTurn, type Snapshot } from "./progress.ts";
 import { toTerminalLine } from "./terminal-width.ts";
 
@@ -44,7 +44,7 @@ export function describeDelegate(delegation: Delegation, live: LiveState | undef
 function toActivity(live: LiveState | undefined, nowMs: number): string {
   const counts =
     live !== undefined && "details" in live && live.details !== undefined
-      ? ` · ${live.details.turns} turns, ${live.details.toolCalls} tools`
+      ? ` · ${toCountText(live.details.turns, "turn")}, ${toCountText(live.details.toolCalls, "tool call")}`
       : "";
   return `${describeActivity(live, nowMs)}${counts}`;
 }

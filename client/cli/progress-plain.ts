@@ -1,6 +1,6 @@
 import { type Delegation, toElapsedSeconds } from "../../core/delegation.ts";
 import { toOneLine } from "../../core/text.ts";
-import { toDurationText } from "./durations.ts";
+import { toCountText, toDurationText } from "./durations.ts";
 import type { JsonEvent, Output } from "./output.ts";
 import { listDelegationsOfTurn, type Progress, type Snapshot } from "./progress.ts";
 import { describeDelegate } from "./progress-lines.ts";
@@ -37,7 +37,7 @@ export function createPlainProgress(output: Output, now: () => number = Date.now
       const seconds = toElapsedSeconds(delegation, nowMs);
       const code =
         delegation.error === undefined ? "" : ` (${delegation.error.code}: ${delegation.error.message})`;
-      const line = `${delegation.id} ${delegation.agent} ${delegation.status}${code} after ${toDurationText(seconds)}, ${delegation.turns} turns, ${delegation.toolCalls} tool calls`;
+      const line = `${delegation.id} ${delegation.agent} ${delegation.status}${code} after ${toDurationText(seconds)}, ${toCountText(delegation.turns, "turn")}, ${toCountText(delegation.toolCalls, "tool call")}`;
       const { error } = delegation;
       tell(line, {
         type: "delegation",

@@ -1,4 +1,3 @@
-import { SessionError, sessionErrorCodes } from "../session-error.ts";
 import type { ServerFlags } from "./connect.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import { followTurn } from "./follow-turn.ts";
@@ -16,13 +15,7 @@ export async function send(
 ): Promise<ExitCode> {
   const prompt = await readPrompt(argument, process.stdin);
   return await withSession(sessionId, "turn", flags, host, async (opened) => {
-    const { session, summary, worker, connected } = opened;
-    if (summary.status !== "open") {
-      throw new SessionError(
-        sessionErrorCodes.closed,
-        `${sessionId} is closed (${summary.status}): it takes no further message`,
-      );
-    }
+    const { session, worker, connected } = opened;
     const sending = Promise.race([session.send(prompt), worker.failed]);
     const { turn } = await host.interruption.orElse(sending);
     host.output.event({ type: "turn", session: sessionId, turn, prompt });

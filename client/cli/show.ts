@@ -8,7 +8,7 @@ import type { Turn } from "../../core/session.ts";
 import { toOneLine } from "../../core/text.ts";
 import { CliError } from "./cli-error.ts";
 import type { ServerFlags } from "./connect.ts";
-import { toDurationText } from "./durations.ts";
+import { toCountText, toDurationText } from "./durations.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import type { Host } from "./host.ts";
 import { describeDelegate } from "./progress-lines.ts";
@@ -104,7 +104,7 @@ function toDelegationText(delegation: Delegation, live: LiveState | undefined, n
     isRunning && live !== undefined && "details" in live ? live.details?.partialReport : delegation.report;
   return [
     `${delegation.id} · ${delegation.agent}${purpose}`,
-    `${delegation.status} · ${elapsed} · ${delegation.turns} turns, ${delegation.toolCalls} tool calls, ${toTokens(delegation.usage)} tokens · model ${delegation.model}`,
+    `${delegation.status} · ${elapsed} · ${toCountText(delegation.turns, "turn")}, ${toCountText(delegation.toolCalls, "tool call")}, ${toTokens(delegation.usage)} tokens · model ${delegation.model}`,
     isRunning ? describeActivity(live, nowMs) : describeEnding(delegation),
     "",
     text || "(no text)",

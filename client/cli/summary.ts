@@ -1,7 +1,7 @@
 import { type Delegation, toElapsedSeconds } from "../../core/delegation.ts";
 import type { Turn } from "../../core/session.ts";
 import type { Usage } from "../../core/status.ts";
-import { toDurationText } from "./durations.ts";
+import { toCountText, toDurationText } from "./durations.ts";
 import type { JsonEvent } from "./output.ts";
 import { toTable } from "./table.ts";
 
@@ -49,7 +49,7 @@ export function toResultEvent({ sessionId, turn, delegations, nowMs }: TurnSumma
 export function toSummaryText({ turn, delegations, nowMs }: TurnSummary): string {
   const tokens = toTokens(turn.usage);
   const why = turn.error === undefined ? "" : ` (${turn.error.code}: ${turn.error.message})`;
-  const head = `${turn.status}${why} after ${toDurationText(toTurnSeconds(turn, nowMs))}: ${turn.turns} turns, ${turn.toolCalls} tool calls, ${tokens} tokens`;
+  const head = `${turn.status}${why} after ${toDurationText(toTurnSeconds(turn, nowMs))}: ${toCountText(turn.turns, "turn")}, ${toCountText(turn.toolCalls, "tool call")}, ${tokens} tokens`;
   return delegations.length === 0 ? head : `${head}\n\n${toDelegationTable(delegations, nowMs)}`;
 }
 

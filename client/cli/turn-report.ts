@@ -13,6 +13,13 @@ export function createProgress(output: Output): Progress {
   return isTerminal ? createTerminalProgress(output.stderr) : createPlainProgress(output);
 }
 
+/** Our own dev server ends a moment after the last command that uses it. */
+function toWebLine(web: string, { lease }: Connected): string {
+  return lease.isOurs
+    ? `Temporal Web, while \`subagents dev\` or another command runs: ${web}`
+    : `Temporal Web: ${web}`;
+}
+
 /** Say how a turn ended, and what can be done next. The answer alone goes to standard output. */
 export function reportTurn(
   ending: TurnEnding,
@@ -34,7 +41,7 @@ export function reportTurn(
   const web = connected.toWebAddress(sessionId);
   const next = [
     ...remarks,
-    ...(web === undefined ? [] : [`Temporal Web: ${web}`]),
+    ...(web === undefined ? [] : [toWebLine(web, connected)]),
     `The session is open. Go on with: subagents send ${sessionId} "..."`,
   ];
   output.say(`\n${toSummaryText(summary)}\n\n${next.join("\n")}`);

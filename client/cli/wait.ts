@@ -6,6 +6,7 @@ import { CliError } from "./cli-error.ts";
 import type { ServerFlags } from "./connect.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import type { Host } from "./host.ts";
+import { keepAnswering } from "./session-worker.ts";
 import { type OpenedSession, withSession } from "./with-session.ts";
 
 export interface WaitFlags extends ServerFlags {
@@ -22,8 +23,11 @@ export async function wait(
   host: Host,
 ): Promise<ExitCode> {
   return await withSession(sessionId, "look", flags, host, async (opened) => {
-    const answer = await waitFor(opened, delegationIds, flags, host);
-    const { session } = opened;
+    const { session, worker } = opened;
+    const watching = new AbortController();
+    void keepAnswering(session, () => worker.start(), watching.signal);
+    const waiting = waitFor(opened, delegationIds, flags, host);
+    const answer = await Promise.race([waiting, worker.failed]).finally(() => watching.abort());
     for (const target of answer.targets) host.output.event({ type: "delegation", ...target });
     const { isTimedOut, waitedSeconds, unknown, noLongerKept } = answer;
     host.output.event({
