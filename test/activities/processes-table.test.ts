@@ -67,6 +67,13 @@ describe("the family of marked processes", () => {
     expect(familyOf(toEntry(701, self, 400, "r"), toEntry(702, self, 400))).toEqual([701]);
   });
 
+  test("a session that lost its leader is a tie, unless it is our own", () => {
+    expect(familyOf(toEntry(701, 1, 700, "r"), toEntry(702, 1, 700))).toEqual([701, 702]);
+    const table = [toEntry(self, 1, 399), toEntry(701, self, 399, "r"), toEntry(702, 1, 399)];
+    const family = toFamily(table, ({ marks }) => marks.run === "r", undefined, self);
+    expect(family.map(({ pid }) => pid)).toEqual([701]);
+  });
+
   test("nobody ends what it descends from, nor itself, whatever the marks say", () => {
     const table = [
       toEntry(1, 0, 1),

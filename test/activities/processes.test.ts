@@ -1,6 +1,7 @@
 // Real processes with real environments; what is left of them is judged by the kernel's own list.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { findProcesses, killOrphans, killRun } from "../../activities/processes/end-processes.ts";
 import { isProcessAlive, ownProcessIdentity } from "../../activities/processes/process-identity.ts";
@@ -157,6 +158,8 @@ describe("the identity of a process", () => {
   test("this one is alive, also by what was stored", () => {
     const own = ownProcessIdentity();
     expect(own.pid).toBe(process.pid);
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+    expect(own.startTime.startsWith(`${boot}/`)).toBe(true);
     expect(isProcessAlive(JSON.parse(JSON.stringify(own)))).toBe(true);
   });
 
