@@ -44,8 +44,11 @@ export const MAX_WORKER_LOSSES = 3;
 
 /** Events that come within this time may share a heartbeat. */
 export const HEARTBEAT_BURST_MS = 50;
-/** Heartbeats reach the server at least this often while there is something to say; the SDK's own default is 60 s. */
-export const MAX_HEARTBEAT_THROTTLE_MS = 5_000;
+/**
+ * Heartbeats reach the server at least this often while there is something to say. Allowed are 5 s at most (the SDK's own default of 60 s would
+ * blur every clock); 2 s keep the live view lively.
+ */
+export const MAX_HEARTBEAT_THROTTLE_MS = 2_000;
 /** In every phase that is not the delegate's own silence a timer beats this often, or at a third of the window if that is less. */
 export const PHASE_HEARTBEAT_MS = 10_000;
 /** With a window above {@link MAX_HEARTBEAT_TIMEOUT_SECONDS} the main thread beats this often while the model is silent. */

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client, Connection } from "@temporalio/client";
-import { DefaultLogger, NativeConnection, Runtime, Worker } from "@temporalio/worker";
+import { NativeConnection, Worker } from "@temporalio/worker";
 import { createActivities, createFileJournalStore } from "../activities/index.ts";
 import { SessionClient } from "../client/session-client.ts";
 import { MAX_HEARTBEAT_THROTTLE_MS } from "../core/limits.ts";
@@ -39,7 +39,6 @@ const SLOTS = 100;
  * slots that those need. Runs that a killed process has left behind are handed back first.
  */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  installRuntime(options.log);
   const bundle = bundleWorkflows();
   const connection = await NativeConnection.connect(options.connectionOptions);
   const clientConnection = await Connection.connect(options.connectionOptions);
@@ -90,24 +89,6 @@ async function run(workers: Worker[], cleanUp: () => Promise<void>): Promise<voi
   await cleanUp();
   const failed = results.find((result) => result.status === "rejected");
   if (failed !== undefined) throw failed.reason;
-}
-
-let isRuntimeInstalled = false;
-
-/** Signals are handled by the process's own entry. */
-function installRuntime(log: (line: string) => void): void {
-  if (isRuntimeInstalled) return;
-  isRuntimeInstalled = true;
-  Runtime.install({
-    shutdownSignals: [],
-    logger: new DefaultLogger("WARN", ({ level, message, meta }) =>
-      log(`${level} ${message} ${describe(meta?.error)}`.trim()),
-    ),
-  });
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : "";
 }
 
 function toHost(options: WorkerOptions, client: Client) {

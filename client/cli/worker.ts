@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { installWorkerRuntime } from "../../worker/runtime.ts";
 import { startWorker } from "../../worker/worker.ts";
 import type { SessionHandle } from "../session-handle.ts";
 import { type Connected, connect, type ServerFlags } from "./connect.ts";
@@ -20,6 +21,7 @@ export async function worker(flags: WorkerFlags, host: Host): Promise<ExitCode> 
   const { output, interruption } = host;
   const connected = await interruption.orElse(connect(flags, host));
   const { lease, environment } = connected;
+  installWorkerRuntime((line) => output.say(line));
   const running = await startWorker({
     connectionOptions: lease.connectionOptions,
     namespace: lease.namespace,

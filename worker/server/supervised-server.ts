@@ -23,6 +23,8 @@ export interface ServerStart {
 const OPEN_TIMEOUT_MS = 45_000;
 const STOP_TIMEOUT_MS = 10_000;
 const POLL_MS = 50;
+/** A server that does not print its address in the usual form has met a port that is taken well within this time. */
+const NOTICE_MS = 10_000;
 const MAX_TRIES = 5;
 
 /** Both together let the server push a cancellation to a worker at once instead of with the next heartbeat's answer. */
@@ -36,7 +38,7 @@ export async function adoptServer(files: DevServerFiles): Promise<RunningServer 
   const record = readRecord(files.record);
   if (record?.server === undefined || !isSameProcessAlive(record.server)) return undefined;
   const adopted = { ports: { port: record.port, uiPort: record.uiPort }, identity: record.server };
-  if (await waitForPort(adopted)) return adopted;
+  if (await waitForPort(adopted, () => true)) return adopted;
   // It must not write to the database beside the one that is started next.
   await stopServer(adopted);
   return undefined;
@@ -55,12 +57,17 @@ export async function startServer(start: ServerStart): Promise<RunningServer> {
     const logStart = toFileSize(files.serverLog);
     const { port, uiPort } = await chooseFreePorts(candidates);
     const started = spawnServer(start, { port, uiPort });
-    if (await waitForPort(started)) return started;
+    const startedAt = Date.now();
+    // The open port may be that of another process, which took it first, as long as the server has not noticed.
+    const isItsOwn = () =>
+      readLogTail(files.serverLog, logStart).includes(`:${port}\n`) || Date.now() - startedAt > NOTICE_MS;
+    if (await waitForPort(started, isItsOwn)) return started;
     await stopServer(started);
     const tail = readLogTail(files.serverLog, logStart);
     // Another process was quicker: the ports that were meant are no longer to be had.
     if (attempt === MAX_TRIES || !tail.includes("address already in use")) {
-      throw new Error(`Temporal's dev server did not start; the end of ${files.serverLog} says:\n${tail}`);
+      const said = tail === "" ? "and said nothing" : `and the end of ${files.serverLog} says:\n${tail}`;
+      throw new Error(`Temporal's dev server did not start, ${said}`);
     }
     candidates = [];
   }
@@ -95,10 +102,10 @@ function toArguments(files: DevServerFiles, { port, uiPort }: ServerPorts): stri
 }
 
 /** Wait until the server accepts connections; false if it ended before, or is too slow. */
-async function waitForPort(server: RunningServer): Promise<boolean> {
+async function waitForPort(server: RunningServer, isItsOwn: () => boolean): Promise<boolean> {
   const deadline = Date.now() + OPEN_TIMEOUT_MS;
   while (Date.now() < deadline && isSameProcessAlive(server.identity)) {
-    if (await isPortOpen(server.ports.port)) return isSameProcessAlive(server.identity);
+    if (isItsOwn() && (await isPortOpen(server.ports.port))) return isSameProcessAlive(server.identity);
     await sleep(POLL_MS);
   }
   return false;
