@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { Connection } from "@temporalio/client";
 import { type StateFolder, toStateFolder } from "../../core/state-folder.ts";
 import { type DevServerRecord, readRecord, toDevServerFiles } from "../../worker/server/dev-server-files.ts";
+import { ensureServer, type ServerLease } from "../../worker/server/ensure-server.ts";
 import { isSameProcessAlive, type ProcessIdentity } from "../../worker/server/process-identity.ts";
 import { findTemporalBinary } from "../support/temporal-binary.ts";
 
@@ -16,6 +17,9 @@ export interface ServerBench {
   root: string;
   stateFolder: StateFolder;
   environment: NodeJS.ProcessEnv;
+  leases: ServerLease[];
+  holders: LeaseHolder[];
+  lines: string[];
 }
 
 /** A command that holds a lease, in a process of its own. */
@@ -37,7 +41,7 @@ export async function makeBench(name = "server-"): Promise<ServerBench> {
   const folder = path.join(stateFolder.bin, "1.9.1");
   mkdirSync(folder, { recursive: true });
   symlinkSync(await findTemporalBinary(), path.join(folder, "temporal"));
-  return { root, stateFolder, environment };
+  return { root, stateFolder, environment, leases: [], holders: [], lines: [] };
 }
 
 /** This process's environment without what would make the search for a server depend on the machine. */
@@ -48,8 +52,27 @@ function toCleanEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(entries);
 }
 
+/** Take a lease in this process; it is released with the bench. */
+export async function ensureIn(
+  bench: ServerBench,
+  environment: NodeJS.ProcessEnv = {},
+  profile?: string,
+): Promise<ServerLease> {
+  const lease = await ensureServer({
+    environment: { ...bench.environment, ...environment },
+    stateFolder: bench.stateFolder,
+    ...(profile === undefined ? {} : { profile }),
+    log: (line) => bench.lines.push(line),
+  });
+  bench.leases.push(lease);
+  return lease;
+}
+
 /** Wait until everything that a test started is gone, then remove the bench. */
-export async function removeBench({ root, stateFolder }: ServerBench): Promise<void> {
+export async function removeBench(bench: ServerBench): Promise<void> {
+  const { root, stateFolder, leases, holders } = bench;
+  await Promise.all(holders.map((holder) => holder.release()));
+  await Promise.all(leases.map((lease) => lease.release()));
   const identity = readDevServer(stateFolder)?.server;
   if (identity) await until("the dev server's end", () => !isSameProcessAlive(identity), 30_000);
   // The supervisor ends a moment after its server.
@@ -65,7 +88,7 @@ function tryRemove(folder: string): boolean {
   }
 }
 
-export async function holdLease({ environment }: ServerBench): Promise<LeaseHolder> {
+export async function holdLease({ environment, holders }: ServerBench): Promise<LeaseHolder> {
   const child = spawn(process.execPath, [HOLDER], { env: environment, stdio: ["pipe", "pipe", "inherit"] });
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const losses: string[] = [];
@@ -81,13 +104,15 @@ export async function holdLease({ environment }: ServerBench): Promise<LeaseHold
     how();
     await exited;
   };
-  return {
+  const holder = {
     child,
     address: await promise,
     losses,
     release: () => end(() => child.stdin.end()),
     kill: () => end(() => child.kill("SIGKILL")),
   };
+  holders.push(holder);
+  return holder;
 }
 
 export function readDevServer(stateFolder: StateFolder): DevServerRecord | undefined {

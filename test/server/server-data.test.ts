@@ -4,9 +4,9 @@ import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { Client, Connection } from "@temporalio/client";
 import { AGENT_SEARCH_ATTRIBUTE, STATUS_SEARCH_ATTRIBUTE } from "../../core/search-attributes.ts";
 import { toDevServerFiles } from "../../worker/server/dev-server-files.ts";
-import { ensureServer } from "../../worker/server/ensure-server.ts";
 import { isSameProcessAlive } from "../../worker/server/process-identity.ts";
 import {
+  ensureIn,
   holdLease,
   makeBench,
   removeBench,
@@ -23,16 +23,8 @@ beforeEach(async () => {
 
 afterEach(() => removeBench(bench), 60_000);
 
-function ensure(environment: NodeJS.ProcessEnv = {}) {
-  return ensureServer({
-    environment: { ...bench.environment, ...environment },
-    stateFolder: bench.stateFolder,
-    log: () => undefined,
-  });
-}
-
 test("a workflow and its search attributes are there after a restart, at the same address", async () => {
-  const first = await ensure();
+  const first = await ensureIn(bench);
   expect(first).toMatchObject({ isOurs: true, hasSearchAttributes: true, namespace: "default" });
   const connection = await Connection.connect(first.connectionOptions);
   await new Client({ connection }).workflow.start("waiting", {
@@ -48,7 +40,7 @@ test("a workflow and its search attributes are there after a restart, at the sam
   const stopped = toServerProcess(bench);
   await until("the server's end", () => !isSameProcessAlive(stopped));
 
-  const second = await ensure();
+  const second = await ensureIn(bench);
   expect(second.address).toBe(first.address);
   const reconnected = await Connection.connect(second.connectionOptions);
   const client = new Client({ connection: reconnected });
@@ -62,9 +54,9 @@ test("a workflow and its search attributes are there after a restart, at the sam
 }, 60_000);
 
 test("what has ended is kept for 30 days, in a namespace of the person's choice too", async () => {
-  const lease = await ensure({ TEMPORAL_NAMESPACE: "mine" });
+  const lease = await ensureIn(bench, { TEMPORAL_NAMESPACE: "mine" });
   expect(lease).toMatchObject({ isOurs: true, namespace: "mine", hasSearchAttributes: true });
-  const usual = await ensure();
+  const usual = await ensureIn(bench);
   const connection = await Connection.connect(lease.connectionOptions);
   for (const namespace of ["mine", "default"]) {
     const { config } = await connection.workflowService.describeNamespace({ namespace });
@@ -77,7 +69,7 @@ test("what has ended is kept for 30 days, in a namespace of the person's choice 
 test("it serves this machine alone, pushes cancellations, and gets no keys", async () => {
   const key = "key-of-a-provider";
   const holder = await holdLease({ ...bench, environment: { ...bench.environment, OPENAI_API_KEY: key } });
-  const lease = await ensure();
+  const lease = await ensureIn(bench);
   const { pid } = toServerProcess(bench);
   const command = execFileSync("ps", ["-ww", "-o", "args=", "-p", String(pid)], { encoding: "utf8" });
   expect(command).toContain("--ip 127.0.0.1");
@@ -90,7 +82,7 @@ test("it serves this machine alone, pushes cancellations, and gets no keys", asy
 
 test("its folder is the user's alone, and its log is bounded while it is written", async () => {
   const { folder, serverLog } = toDevServerFiles(bench.stateFolder.devServer);
-  const lease = await ensure();
+  const lease = await ensureIn(bench);
   expect(statSync(folder).mode & 0o077).toBe(0);
   writeFileSync(serverLog, "x".repeat(6 * 1024 * 1024), { flag: "a" });
   await until(
@@ -103,13 +95,14 @@ test("its folder is the user's alone, and its log is bounded while it is written
 test("a state folder with a very long path works, and so do two names of one folder", async () => {
   const long = { ...bench.environment, XDG_STATE_HOME: `${bench.root}/${"long/".repeat(30)}` };
   const stateFolder = { ...bench.stateFolder, devServer: `${long.XDG_STATE_HOME}dev-server` };
-  const open = () => ensureServer({ environment: long, stateFolder, log: () => undefined });
-  const [first, second] = await Promise.all([open(), open()]);
+  const nested = { ...bench, stateFolder };
+  const [first, second] = await Promise.all([ensureIn(nested), ensureIn(nested)]);
   expect(first.address).toBe(second.address);
   const dotted = { ...stateFolder, devServer: `${long.XDG_STATE_HOME}./dev-server` };
-  const third = await ensureServer({ environment: long, stateFolder: dotted, log: () => undefined });
-  expect(third.address).toBe(first.address);
-  await Promise.all([first, second, third].map((lease) => lease.release()));
+  expect((await ensureIn({ ...nested, stateFolder: dotted })).address).toBe(first.address);
+  await Promise.all(bench.leases.map((lease) => lease.release()));
+  const server = toServerProcess(nested);
+  await until("the server's end", () => !isSameProcessAlive(server));
 }, 60_000);
 
 function toParent(pid: number): number {

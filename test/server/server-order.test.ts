@@ -3,15 +3,13 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { TestWorkflowEnvironment } from "@temporalio/testing";
-import { ensureServer } from "../../worker/server/ensure-server.ts";
 import { chooseFreePorts } from "../../worker/server/ports.ts";
 import { findTemporalBinary, findTestServerBinary } from "../support/temporal-binary.ts";
-import { isAnswering, makeBench, removeBench, type ServerBench } from "./server-bench.ts";
+import { ensureIn, isAnswering, makeBench, removeBench, type ServerBench } from "./server-bench.ts";
 
 let foreign: TestWorkflowEnvironment;
 let address: string;
 let bench: ServerBench;
-let lines: string[];
 
 beforeAll(async () => {
   const executable = { type: "existing-path" as const, path: await findTemporalBinary() };
@@ -23,19 +21,9 @@ afterAll(() => foreign?.teardown(), 30_000);
 
 beforeEach(async () => {
   bench = await makeBench();
-  lines = [];
 });
 
 afterEach(() => removeBench(bench), 60_000);
-
-function ensure(environment: NodeJS.ProcessEnv, profile?: string) {
-  return ensureServer({
-    environment: { ...bench.environment, ...environment },
-    stateFolder: bench.stateFolder,
-    ...(profile === undefined ? {} : { profile }),
-    log: (line) => lines.push(line),
-  });
-}
 
 function writeConfiguration(text: string): { TEMPORAL_CONFIG_FILE: string } {
   const file = path.join(bench.root, "temporal.toml");
@@ -47,7 +35,7 @@ const isNothingStarted = () => !existsSync(bench.stateFolder.devServer);
 
 describe("a configured server", () => {
   test("TEMPORAL_ADDRESS is used, and neither started nor stopped", async () => {
-    const lease = await ensure({ TEMPORAL_ADDRESS: address });
+    const lease = await ensureIn(bench, { TEMPORAL_ADDRESS: address });
     expect(lease).toMatchObject({ address, namespace: "default", isOurs: false });
     expect(lease.connectionOptions).toMatchObject({ address });
     await lease.release();
@@ -56,7 +44,7 @@ describe("a configured server", () => {
   }, 30_000);
 
   test("its search attributes are registered where that is allowed, and usable then", async () => {
-    const lease = await ensure({ TEMPORAL_ADDRESS: address });
+    const lease = await ensureIn(bench, { TEMPORAL_ADDRESS: address });
     expect(lease.hasSearchAttributes).toBe(true);
     const query = 'SubagentsAgent = "none" OR SubagentsStatus = "none"';
     expect((await foreign.client.workflow.count(query)).count).toBe(0);
@@ -66,9 +54,9 @@ describe("a configured server", () => {
     const executable = { type: "existing-path" as const, path: await findTestServerBinary() };
     const small = await TestWorkflowEnvironment.createTimeSkipping({ server: { executable } });
     try {
-      const lease = await ensure({ TEMPORAL_ADDRESS: small.address });
+      const lease = await ensureIn(bench, { TEMPORAL_ADDRESS: small.address });
       expect(lease.hasSearchAttributes).toBe(false);
-      expect(lines).toEqual([expect.stringContaining("search attributes are not used")]);
+      expect(bench.lines).toEqual([expect.stringContaining("search attributes are not used")]);
     } finally {
       await small.teardown();
     }
@@ -76,8 +64,11 @@ describe("a configured server", () => {
 
   test("a profile of the configuration file is used, by option and by variable", async () => {
     const file = writeConfiguration(`[profile.mine]\naddress = "${address}"\n`);
-    expect(await ensure(file, "mine")).toMatchObject({ address, isOurs: false });
-    expect(await ensure({ ...file, TEMPORAL_PROFILE: "mine" })).toMatchObject({ address, isOurs: false });
+    expect(await ensureIn(bench, file, "mine")).toMatchObject({ address, isOurs: false });
+    expect(await ensureIn(bench, { ...file, TEMPORAL_PROFILE: "mine" })).toMatchObject({
+      address,
+      isOurs: false,
+    });
     expect(isNothingStarted()).toBe(true);
   }, 30_000);
 
@@ -89,7 +80,7 @@ describe("a configured server", () => {
   ])(
     "%s is a clear error, and nothing is started",
     async (_, environment, message) => {
-      const problem = ensure(environment);
+      const problem = ensureIn(bench, environment);
       await expect(problem).rejects.toMatchObject({ code: "Server.Configuration", exitCode: 2 });
       await expect(problem).rejects.toThrow(message);
       expect(isNothingStarted()).toBe(true);
@@ -99,11 +90,11 @@ describe("a configured server", () => {
 
   test("a namespace that it lacks is named", async () => {
     const environment = { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: "nowhere" };
-    await expect(ensure(environment)).rejects.toThrow(/has no namespace nowhere/);
+    await expect(ensureIn(bench, environment)).rejects.toThrow(/has no namespace nowhere/);
   }, 30_000);
 
   test("a configuration file that can't be read is a clear error", async () => {
-    const problem = ensure(writeConfiguration("[profile"));
+    const problem = ensureIn(bench, writeConfiguration("[profile"));
     await expect(problem).rejects.toMatchObject({ code: "Server.Configuration" });
     expect(isNothingStarted()).toBe(true);
   }, 30_000);
@@ -111,7 +102,7 @@ describe("a configured server", () => {
 
 describe("without a configured server", () => {
   test("one that answers at the usual port is used and not stopped", async () => {
-    const lease = await ensure({ SUBAGENTS_SERVER_PORT: address.split(":")[1] });
+    const lease = await ensureIn(bench, { SUBAGENTS_SERVER_PORT: address.split(":")[1] });
     expect(lease).toMatchObject({ address, isOurs: false });
     await lease.release();
     expect(await isAnswering(address)).toBe(true);
@@ -119,7 +110,7 @@ describe("without a configured server", () => {
 
   test("the usual ports are taken if they are free", async () => {
     const { port } = await chooseFreePorts([]);
-    const lease = await ensure({ SUBAGENTS_SERVER_PORT: String(port) });
+    const lease = await ensureIn(bench, { SUBAGENTS_SERVER_PORT: String(port) });
     expect(lease).toMatchObject({ address: `127.0.0.1:${port}`, uiUrl: `http://127.0.0.1:${port + 1_000}` });
     await lease.release();
   }, 60_000);
@@ -132,7 +123,7 @@ describe("without a configured server", () => {
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const bound = other.address();
     const port = typeof bound === "object" ? bound?.port : undefined;
-    const lease = await ensure({ SUBAGENTS_SERVER_PORT: String(port) });
+    const lease = await ensureIn(bench, { SUBAGENTS_SERVER_PORT: String(port) });
     expect(lease.isOurs).toBe(true);
     expect(lease.address).not.toBe(`127.0.0.1:${port}`);
     await lease.release();
@@ -142,7 +133,7 @@ describe("without a configured server", () => {
   test("a state folder that can't be written is a clear error", async () => {
     mkdirSync(bench.stateFolder.root, { recursive: true });
     writeFileSync(bench.stateFolder.devServer, "a file in the folder's place");
-    const problem = ensure({});
+    const problem = ensureIn(bench, {});
     await expect(problem).rejects.toMatchObject({ code: "Server.Configuration", exitCode: 2 });
     await expect(problem).rejects.toThrow(/can't be written .* XDG_STATE_HOME/);
   });
