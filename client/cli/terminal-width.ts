@@ -9,7 +9,7 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
  */
 export function toTerminalLine(text: string, columns: number): string {
   // More than this can't be seen anyway, and measuring a megabyte would take a while.
-  const line = escapeControls(text.slice(0, 4 * columns + 100).replace(/\s+/gu, " "));
+  const line = escapeControls(text.slice(0, 4 * columns + 100).replace(/[^\S ]+/gu, " "));
   const isWhole = text.length <= 4 * columns + 100;
   if (isWhole && stringWidth(line) <= columns) return line;
   let shown = "";
