@@ -33,18 +33,32 @@ export function findNameFault(normalized: string): string | undefined {
   return /[\p{L}\p{Nd}]/u.test(normalized) ? undefined : "needs a letter or a digit";
 }
 
-/** The valid name nearest to `name` by edit distance, if it is near enough to be a slip of the hand. */
+/**
+ * The valid name nearest to `name` by edit distance, if it is near enough to be a slip of the hand. A long part of a name counts too,
+ * behind whole names: `reviwer` is near to `code-reviewer`.
+ */
 export function nearestName(name: string, valid: readonly string[]): string | undefined {
-  const wanted = normalizeAgentName(name);
+  const wanted = normalizeAgentName(name).slice(0, MAX_NAME_CHARACTERS);
   let nearest: { candidate: string; distance: number } | undefined;
   for (const candidate of valid) {
-    const distance = editDistance(wanted.slice(0, 64), candidate.slice(0, 64));
-    if (nearest === undefined || distance < nearest.distance) nearest = { candidate, distance };
+    const distance = Math.min(
+      toSlip(wanted, candidate, 2),
+      ...toLongParts(candidate).map((part) => toSlip(wanted, part, 1) + 1),
+    );
+    if (distance < (nearest?.distance ?? Number.POSITIVE_INFINITY)) nearest = { candidate, distance };
   }
-  if (nearest === undefined) return undefined;
-  return nearest.distance <= Math.max(2, Math.floor(nearest.candidate.length / 3))
-    ? nearest.candidate
-    : undefined;
+  return nearest?.candidate;
+}
+
+function toLongParts(candidate: string): string[] {
+  const parts = candidate.split(/[.-]/u);
+  return parts.length > 1 ? parts.filter((part) => part.length >= 5) : [];
+}
+
+/** The edit distance, or infinity if it is too far for a slip: a third of the word, or `least` in a short one. */
+function toSlip(wanted: string, word: string, least: number): number {
+  const distance = editDistance(wanted, word.slice(0, MAX_NAME_CHARACTERS));
+  return distance <= Math.max(least, Math.floor(word.length / 3)) ? distance : Number.POSITIVE_INFINITY;
 }
 
 function editDistance(left: string, right: string): number {

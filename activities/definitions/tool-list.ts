@@ -75,6 +75,9 @@ export function readDisallowedTools(entry: Entry): ToolList {
 }
 
 function judgeUnknown(entry: Entry, word: string): Finding {
+  if (/^(?:all|any|every\w*)$/iu.test(word)) {
+    return refusal(entry.line, entry.key, `${quote(word)} is no tool here`, "*, if all are meant");
+  }
   const nearest = nearestName(word, [...spellings.keys()]);
   const tool = nearest === undefined ? undefined : spellings.get(nearest);
   if (tool === undefined) {

@@ -21,6 +21,7 @@ disallowed-tools-all | refused; error 4 disallowedTools | forbids every tool tha
 disallowed-tools-empty | in force; warning 4 disallowedTools | forbids nothing
 disallowed-tools-of-another-host | in force, tools Read Bash; warning 5 disallowedTools | "Frobnicate" is no tool here: nothing to forbid
 disallowed-tools-scoped | in force, tools Read; warning 5 disallowedTools | "Bash(rm:*)" forbids all of Bash: calls can't
+disallowed-tools-the-word-all | refused; error 5 disallowedTools | "all" is no tool here
 document-blank-lines-first | in force; warning 1 | blank lines stand before the frontmatter
 document-empty | refused; error 1 | is empty
 document-frontmatter-never-closed | refused; error 1 | the frontmatter is never closed

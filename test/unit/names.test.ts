@@ -99,7 +99,9 @@ describe("what may be a name", () => {
 describe("the nearest name", () => {
   const valid = ["code-reviewer", "explorer", "fixer", "test-runner"];
   test.each([
-    ["reviwer", undefined],
+    ["reviwer", "code-reviewer"],
+    ["runer", "test-runner"],
+    ["code", undefined],
     ["code-reviwer", "code-reviewer"],
     ["Explorer ", "explorer"],
     ["exploer", "explorer"],
