@@ -25,7 +25,7 @@ export interface ThreadListeners {
 /** Memory that one agent thread may use for its transcript and its tools. */
 const MAX_HEAP_MB = 1024;
 /** How long a thread is given to end in order before it is terminated. */
-const STOP_PATIENCE_MS = 1_500;
+const STOP_PATIENCE_MS = 1_000;
 
 /** The main thread's hold on one agent thread. */
 export class ThreadHandle {

@@ -1,0 +1,7 @@
+/** What a product needs to run workers of its own, or to find a server as the command line does. */
+export { type StateFolder, toStateFolder } from "../core/state-folder.ts";
+export { listLivingWorkers, type WorkerRecord } from "./registry.ts";
+export { installWorkerRuntime } from "./runtime.ts";
+export { type EnsureServerOptions, ensureServer, type ServerLease } from "./server/ensure-server.ts";
+export { type RunningWorker, startWorker, type WorkerOptions } from "./worker.ts";
+export { bundleWorkflows } from "./workflow-bundle.ts";
