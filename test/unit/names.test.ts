@@ -10,6 +10,7 @@ describe("the form in which names are compared", () => {
     ["code \t reviewer", "code-reviewer"],
     ["CAFE\u0301", "caf\u00e9"],
     ["STRASSE", "strasse"],
+    ["H\u0331", "\u1e96"],
     ["Stra\u00dfe", "stra\u00dfe"],
     ["\u212aelvin", "kelvin"],
     ["\u0130stanbul", "i\u0307stanbul"],
