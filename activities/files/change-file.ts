@@ -59,6 +59,7 @@ async function changeOnce(change: Change, lock: HeldLock): Promise<void> {
   if (current) refuseReadOnly(real, current.stats);
   const content = change.toContent(current, history);
   const version = toContentVersion(content);
+  const unseen = current && toUnseenChanger(current, history, owner.actor);
   await change.assertOwner?.();
   // Written before the change: after a crash in between, the file that is found has a name to it.
   let isRecorded = false;
@@ -75,6 +76,7 @@ async function changeOnce(change: Change, lock: HeldLock): Promise<void> {
           path: real,
           actor: owner.actor,
           version,
+          unseen,
           ...(current && {
             before: { version: current.version, last: toLastChange(history, current.version) },
           }),
@@ -86,6 +88,8 @@ async function changeOnce(change: Change, lock: HeldLock): Promise<void> {
     if (isRecorded) await recordWritten(owner, real, history.last).catch(() => {});
     throw error;
   }
+  // Who edits a part does not know the rest by that.
+  if (unseen !== undefined) return;
   // The change is in place by now, and its writer is on record: that it also saw it follows from that.
   await recordSeen(owner, real, version).catch(() => {});
 }
@@ -115,19 +119,19 @@ function refuseReadOnly(real: string, stats: BigIntStats): void {
   }
 }
 
-/**
- * Say who changed a file since this actor last knew it; undefined if nobody did, or if the actor never knew it and nobody of the
- * session changed it.
- */
+/** Say that, and by whom, a file was changed without this actor knowing it; undefined if it may overwrite it. */
 export function toStaleReason(current: CurrentFile, history: FileHistory, actor: string): string | undefined {
-  const { seen } = history;
+  const changer = toUnseenChanger(current, history, actor);
+  if (changer === undefined) return undefined;
+  if (history.seen !== undefined) return `changed since you read it, by ${changer}`;
+  return `changed by ${changer}, and you have not read it`;
+}
+
+/** Nobody is to be named for a file that this actor never read and nobody of the session changed. */
+function toUnseenChanger(current: CurrentFile, history: FileHistory, actor: string): string | undefined {
+  if (history.seen === current.version) return undefined;
   const last = toLastChange(history, current.version);
-  if (seen === current.version) return undefined;
-  const isLastWriters = last?.version === current.version;
-  // Only a crash between the change and its record makes an actor's own change look new to it.
-  if (isLastWriters && last?.actor === actor) return undefined;
-  if (seen !== undefined) {
-    return `changed since you read it, by ${isLastWriters && last ? last.actor : "someone outside the session"}`;
-  }
-  return last && last.actor !== actor ? `changed by ${last.actor}, and you have not read it` : undefined;
+  if (last?.version === current.version) return last.actor === actor ? last.unseen : last.actor;
+  if (history.seen !== undefined) return "someone outside the session";
+  return last?.actor === actor ? undefined : last?.actor;
 }

@@ -8,7 +8,14 @@ export interface LedgerActor {
   actor: string;
 }
 
-const writeSchema = z.object({ actor: z.string(), version: z.string() });
+const writeSchema = z.object({
+  actor: z.string(),
+  version: z.string(),
+  /** Whose earlier change this actor had not seen, and does not know by its own edit either. */
+  unseen: z.string().optional(),
+});
+/** One change of a file by somebody of the session. */
+export type RecordedChange = z.infer<typeof writeSchema>;
 const writtenSchema = writeSchema.extend({
   path: z.string(),
   /** What was there before: tells a change that a crash kept from happening. */
@@ -49,10 +56,7 @@ export async function recordWritten(
 }
 
 /** The last change that really happened, judged by the version that is there. */
-export function toLastChange(
-  { last }: FileHistory,
-  version: string,
-): Pick<LastWrite, "actor" | "version"> | undefined {
+export function toLastChange({ last }: FileHistory, version: string): RecordedChange | undefined {
   const hasNotHappened = last !== undefined && last.version !== version && last.before?.version === version;
   return hasNotHappened ? last.before?.last : last;
 }

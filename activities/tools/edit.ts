@@ -50,10 +50,10 @@ async function editFile(call: Call, context: ToolContext, signal: AbortSignal): 
       toContent: (current, history) => {
         if (current === undefined) throw missing;
         const content = toEditableText(current, real);
-        const matches = findMatches(content, call, real, () =>
-          toStaleReason(current, history, context.actor),
-        );
+        const reason = toStaleReason(current, history, context.actor);
+        const matches = findMatches(content, call, real, reason);
         summary = describeMatches(content, matches);
+        if (reason !== undefined) summary += `; the file was ${reason}, and that change is kept`;
         return toNewContent(content, call, matches, real);
       },
     });
@@ -83,15 +83,9 @@ function toEditableText({ content, stats }: CurrentFile, real: string): string {
   );
 }
 
-function findMatches(
-  content: string,
-  call: Call,
-  real: string,
-  toReason: () => ReturnType<typeof toStaleReason>,
-): Match[] {
+function findMatches(content: string, call: Call, real: string, reason: string | undefined): Match[] {
   const matches = findText(content, call.oldText);
   if (matches.length === 0) {
-    const reason = toReason();
     const changed = reason && `the file was ${reason}: Read it again`;
     const hint = describeNearLine(content, call.oldText);
     throw new Refusal(

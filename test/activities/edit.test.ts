@@ -1,11 +1,13 @@
 // Real files; no server.
 
 import { chmodSync, readFileSync, statSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import fc from "fast-check";
 import { editTool } from "../../activities/tools/edit.ts";
 import { findText, replaceText } from "../../activities/tools/replace-text.ts";
 import { callTool, makeFifo, makeToolRoom, type ToolRoom } from "../support/tool-room.ts";
+
+jest.setTimeout(60_000);
 
 let room: ToolRoom;
 beforeEach(() => {

@@ -2,11 +2,13 @@
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import fc from "fast-check";
 import { globTool } from "../../activities/tools/glob.ts";
 import { listMarkedProcesses } from "../support/search-processes.ts";
 import { callTool, makeFifo, makeToolRoom, type ToolRoom } from "../support/tool-room.ts";
+
+jest.setTimeout(60_000);
 
 let room: ToolRoom;
 beforeEach(() => {
@@ -176,4 +178,4 @@ test("whatever the pattern, the answer is well formed and bounded", async () => 
     }),
     { numRuns: 60 },
   );
-}, 30_000);
+});

@@ -2,11 +2,13 @@
 
 import { execFileSync } from "node:child_process";
 import { closeSync, linkSync, openSync, readFileSync, symlinkSync, writeSync } from "node:fs";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import fc from "fast-check";
 import { grepTool } from "../../activities/tools/grep.ts";
 import { listMarkedProcesses } from "../support/search-processes.ts";
 import { callTool, makeFifo, makeToolRoom, type ToolRoom } from "../support/tool-room.ts";
+
+jest.setTimeout(60_000);
 
 let room: ToolRoom;
 beforeEach(() => {
@@ -158,7 +160,7 @@ describe("bounds", () => {
     expect(found.length).toBeLessThan(1_000);
     expect(process.memoryUsage().rss - before).toBeLessThan(50_000_000);
     expect(await text({ pattern: "aneedle" })).toBe("no match");
-  }, 30_000);
+  });
 
   test("time, with what was found until then, and no process is left", async () => {
     const block = room.put(
@@ -177,7 +179,7 @@ describe("bounds", () => {
     expect(isError).toBe(false);
     expect(found).toMatch(/^0\.txt:1:needle\n.*stopped early after 0\.\d s; not everything was searched/s);
     expect(listMarkedProcesses(room.context.runMarker)).toEqual([]);
-  }, 30_000);
+  });
 
   test("a stop, and no process is left", async () => {
     const controller = new AbortController();
@@ -246,4 +248,4 @@ test("whatever is searched for in whatever content, the answer is well formed an
     ),
     { numRuns: 40 },
   );
-}, 30_000);
+});

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import { withFileLock } from "../../activities/files/file-lock.ts";
 import { editTool } from "../../activities/tools/edit.ts";
 import { readTool } from "../../activities/tools/read.ts";
@@ -14,6 +14,8 @@ import { callTool, makeToolRoom, type ToolRoom } from "../support/tool-room.ts";
 
 const HOLDER = fileURLToPath(new URL("../support/lock-holder.ts", import.meta.url));
 const [A, B, C] = ["task-1 (fixer)", "task-2 (fixer)", "task-3 (fixer)"] as const;
+
+jest.setTimeout(60_000);
 
 let room: ToolRoom;
 beforeEach(() => {
@@ -74,6 +76,28 @@ describe("a Write made from an old read", () => {
     expect((await write(A, "x")).isError).toBe(false);
   });
 
+  test("is refused after an own Edit too, which shows nothing of what others changed elsewhere", async () => {
+    await read(A);
+    await edit(B, "line 2\n", "second\n");
+    for (const [before, after] of [
+      ["line 9\n", "ninth\n"],
+      ["line 8\n", "eighth\n"],
+    ] as const) {
+      expect((await edit(A, before, after)).text).toContain(
+        `; the file was changed since you read it, by ${B}, and that change is kept`,
+      );
+    }
+    expect((await write(A, "x")).text).toContain(`changed since you read it, by ${B}`);
+    await read(A);
+    expect((await write(A, "x")).isError).toBe(false);
+  });
+
+  test("is refused after an own Edit of a file that another delegate changed and this one never read", async () => {
+    await edit(B, "line 2\n", "second\n");
+    await edit(C, "line 9\n", "ninth\n");
+    expect((await write(C, "x")).text).toContain(`changed by ${B}, and you have not read it`);
+  });
+
   test("creates the file anew if it was deleted", async () => {
     await read(A);
     rmSync(`${room.workspace}/f`);
@@ -129,7 +153,7 @@ describe("Edits", () => {
     expect(file()).toBe(expected.join(""));
     expect(readdirSync(room.workspace)).toEqual(["f"]);
     expect(readdirSync(`${room.context.ledger}/locks`)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe("the lock", () => {
@@ -143,7 +167,7 @@ describe("the lock", () => {
     expect(performance.now() - startedAt).toBeLessThan(2_000);
     expect(readdirSync(room.workspace)).toEqual(["f"]);
     expect(readdirSync(`${room.context.ledger}/locks`)).toEqual([]);
-  }, 20_000);
+  });
 
   test("of an ended thread is broken while its process lives on", async () => {
     const thread = new Worker(HOLDER, { argv: ["hold", room.root, A, "f"] });
@@ -151,7 +175,7 @@ describe("the lock", () => {
     await thread.terminate();
     expect((await write(B, "mine\n")).isError).toBe(false);
     expect(readdirSync(`${room.context.ledger}/locks`)).toEqual([]);
-  }, 20_000);
+  });
 
   test("of a stopped but living process is respected, and the wait ends with its name", async () => {
     const holder = await startHolder("hold", A);
@@ -165,7 +189,7 @@ describe("the lock", () => {
     } finally {
       holder.kill("SIGKILL");
     }
-  }, 30_000);
+  });
 
   test("is not waited for after a stop", async () => {
     const holder = await startHolder("hold", A);
@@ -207,6 +231,17 @@ test("a change that a crash kept from happening is nobody's, and the one before 
   expect((await write(B, "x")).text).toContain(`changed by ${C}, and you have not read it`);
   await read(B);
   expect((await write(B, "x")).isError).toBe(false);
+});
+
+test("a file that could not be created leaves no trace in the ledger", async () => {
+  let asked = 0;
+  const assertOwner = async () => {
+    asked += 1;
+    if (asked > 1) throw new Error("attempt 2 has taken over");
+  };
+  await callTool(writeTool, { path: "new", content: "A's" }, { ...room.as(A), assertOwner });
+  room.put("repo/new", "by an editor\n");
+  expect((await callTool(writeTool, { path: "new", content: "B's" }, room.as(B))).isError).toBe(false);
 });
 
 describe("fencing", () => {

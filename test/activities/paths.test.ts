@@ -2,8 +2,9 @@
 
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { lstat, readlink } from "node:fs/promises";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import fc from "fast-check";
+import { z } from "zod";
 import { openRegularFile } from "../../activities/paths/open-file.ts";
 import { openParentFolder } from "../../activities/paths/open-folder.ts";
 import { toPermissionTarget } from "../../activities/paths/permission-target.ts";
@@ -17,6 +18,8 @@ import { writeTool } from "../../activities/tools/write.ts";
 import { callTool, makeToolRoom, type ToolRoom } from "../support/tool-room.ts";
 
 const SECRET = "outside-secret";
+
+jest.setTimeout(60_000);
 
 let room: ToolRoom;
 beforeEach(() => {
@@ -345,8 +348,19 @@ describe("what changes between check and use", () => {
     for (let round = 0; round < 150; round++) {
       await expect(lstat(`${room.root}/elsewhere/${round}`)).rejects.toThrow("ENOENT");
     }
-  }, 60_000);
+  });
 });
+
+test.each([readTool, writeTool, editTool, grepTool, globTool])(
+  "$name describes itself and its input to a model as JSON schema",
+  ({ input, description }) => {
+    const schema = z.toJSONSchema(input);
+    expect(schema.type).toBe("object");
+    expect(Object.values(schema.properties ?? {}).length).toBeGreaterThan(1);
+    expect(JSON.parse(JSON.stringify(schema))).toEqual(schema);
+    expect(description.length).toBeLessThan(1_000);
+  },
+);
 
 describe("toPermissionTarget", () => {
   test.each([

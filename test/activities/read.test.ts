@@ -3,10 +3,13 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, ftruncateSync, openSync, symlinkSync, writeSync } from "node:fs";
 import { createServer } from "node:net";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import fc from "fast-check";
+import { LinePage } from "../../activities/tools/line-page.ts";
 import { readTool } from "../../activities/tools/read.ts";
 import { callTool, makeFifo, makeToolRoom, type ToolRoom } from "../support/tool-room.ts";
+
+jest.setTimeout(60_000);
 
 let room: ToolRoom;
 beforeEach(() => {
@@ -93,6 +96,15 @@ describe("pages", () => {
     expect(isError).toBe(false);
     expect(text.length).toBeLessThan(52_000);
     expect(text).toMatch(/line 1 has 200000000 bytes, of which the first \d+ are shown/);
+  });
+
+  test("lines of 50 KB are not held all at once", async () => {
+    const page = new LinePage({ offset: 1, limit: 10_000, maxBytes: 51_200 });
+    const line = Buffer.from(`${"x".repeat(50_000)}\n`);
+    for (let index = 0; index < 1_000; index++) page.push(line);
+    page.end();
+    expect(page.lines.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBeLessThanOrEqual(51_200);
+    expect(page.lineCount).toBe(1_000);
   });
 
   test("a stop ends the call at once", async () => {

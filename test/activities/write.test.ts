@@ -4,11 +4,13 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
+import { afterEach, beforeEach, describe, expect, jest, test } from "@jest/globals";
 import { writeTool } from "../../activities/tools/write.ts";
 import { callTool, makeFifo, makeToolRoom, type ToolRoom } from "../support/tool-room.ts";
 
 const LIMITED = fileURLToPath(new URL("../support/limited-writer.ts", import.meta.url));
+
+jest.setTimeout(60_000);
 
 let room: ToolRoom;
 beforeEach(() => {
