@@ -87,7 +87,7 @@ export interface Catalogue {
 }
 
 /** Where to look for definitions, and how bare model names are read. */
-export const catalogueRequestSchema = z.object({
+const catalogueRequestSchema = z.object({
   workspace: z.string(),
   /** Directories given by flag, absolute; the later ranks first. */
   directories: z.array(z.string()),
