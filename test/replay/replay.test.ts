@@ -1,0 +1,65 @@
+// Tier: no server. Recorded histories of every kind of ending, replayed against the workflows at hand.
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "@jest/globals";
+import { DefaultLogger, Runtime, Worker } from "@temporalio/worker";
+import { DeterminismViolationError } from "@temporalio/workflow";
+import { bundleWorkflows } from "../../worker/workflow-bundle.ts";
+
+const folder = fileURLToPath(new URL("./histories", import.meta.url));
+const names = (await readdir(folder)).filter((name) => name.endsWith(".json"));
+Runtime.install({ logger: new DefaultLogger("ERROR") });
+
+async function load(name: string): Promise<{ events: { eventType: string }[] }> {
+  return JSON.parse(await readFile(path.join(folder, name), "utf8"));
+}
+
+test("there is a history of every kind of ending, of the session and of the delegate", () => {
+  const kinds = new Set(names.map((name) => name.replace(/\.(session|delegate)\.json$/, "")));
+  for (const kind of [
+    "completed",
+    "truncated-turn-limit",
+    "truncated-output-limit",
+    "timed-out-idle",
+    "timed-out-ceiling",
+    "timed-out-rate-limited",
+    "failed-no-report",
+    "failed-provider",
+    "failed-terminated",
+    "stopped",
+    "aborted-with-its-turn",
+    "leftovers-delivered",
+    "continued-as-new",
+    "turn-aborted",
+    "waited-and-listed",
+  ])
+    expect(kinds).toContain(kind);
+});
+
+test.each(names)(
+  "%s replays",
+  async (name) => {
+    await Worker.runReplayHistory({ workflowBundle: await bundleWorkflows() }, await load(name), "replayed");
+  },
+  30_000,
+);
+
+test("a history that the workflows would not have made does not replay", async () => {
+  const history = await load("completed.delegate.json");
+  const broken = JSON.parse(JSON.stringify(history).replaceAll("runAgent", "runSomething"));
+  await expect(
+    Worker.runReplayHistory({ workflowBundle: await bundleWorkflows() }, broken, "replayed"),
+  ).rejects.toThrow(DeterminismViolationError);
+}, 30_000);
+
+test.each(names.filter((name) => name.endsWith(".delegate.json")))(
+  "%s has at most 20 events and one activity",
+  async (name) => {
+    const { events } = await load(name);
+    expect(events.length).toBeLessThanOrEqual(20);
+    expect(events.filter(({ eventType }) => eventType === "EVENT_TYPE_ACTIVITY_TASK_SCHEDULED")).toHaveLength(
+      1,
+    );
+  },
+);
