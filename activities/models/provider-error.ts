@@ -24,6 +24,9 @@ export function readProviderError(evidence: ResponseEvidence): ProviderError {
 
 /** The last event of a stream that is an error: providers stop after it. */
 function findErrorEvent(stream: string): string {
+  // Some gateways answer 200 and then an error that is no stream at all.
+  const whole = parseJson(stream);
+  if (isRecord(whole) && toErrorPart(whole) !== undefined) return stream.trim();
   const lines = stream.split(/\r?\n/);
   for (let index = lines.length - 1; index >= 0; index--) {
     const line = lines[index] ?? "";

@@ -76,12 +76,17 @@ async function toRuntime(
   const lookedUp = new Set<string>();
   const models = createModels({ authContext: toAuthContext(environment, lookedUp), identity });
   models.setProvider(provider);
+  const env = Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
   let evidence = noEvidence();
   const streamFn: StreamFn = (requested, context, options) => {
     evidence = noEvidence();
     const request: SimpleStreamOptions = {
       ...options,
       fetch: transport(evidence),
+      // Adapters look regions, resource names and the like up by themselves: in the same environment as the keys.
+      env,
       transport: "sse",
       timeoutMs: REQUEST_TIMEOUT_MS,
       // The agent run alone owns retries.

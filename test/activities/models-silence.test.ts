@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { runAgentLoop } from "@earendil-works/pi-agent-core";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { createModelRuntime, type ModelRuntime } from "../../activities/models/runtime.ts";
@@ -71,6 +74,24 @@ test("a server that nobody listens at is a failed connection, to be tried again"
   expect(failure).toMatchObject({ code: "PROVIDER_UNAVAILABLE", isRetryable: true });
   expect(failure?.message).toContain("ECONNREFUSED");
   server = await startOpenAiServer(behaviours.reply("for the clean-up"));
+});
+
+test("a request goes by the proxy of the run's environment", async () => {
+  const asked: string[] = [];
+  const proxy = createServer((request, response) => {
+    asked.push(request.url ?? "");
+    response.writeHead(503, { connection: "close" }).end("answered by the proxy");
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const runtime = await serve(behaviours.reply("never"));
+  const source = { kind: "provider", provider: "openai", id: "m", baseUrl: runtime.model.baseUrl } as const;
+  const environment = { HTTP_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` };
+  const byProxy = await createModelRuntime(source, { role: "main", agent: "main", task: "", environment });
+  expect((await ask(byProxy)).failure?.message).toBe("HTTP 503: answered by the proxy");
+  expect(asked).toEqual([`${runtime.model.baseUrl}/chat/completions`]);
+  proxy.closeAllConnections();
+  proxy.close();
 });
 
 describe("an agent loop", () => {

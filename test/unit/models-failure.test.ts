@@ -126,6 +126,14 @@ describe("a failure is read", () => {
     });
   });
 
+  test("from an error that comes with status 200 and is no stream", () => {
+    const body = JSON.stringify({ error: { message: "no room", type: "overloaded_error" } }, undefined, 2);
+    expect(classify(seen(200, body), { errorMessage: "Stream ended without finish_reason" })).toMatchObject({
+      code: "PROVIDER_OVERLOADED",
+      message: "no room (overloaded_error)",
+    });
+  });
+
   test("never from the model's own words", () => {
     const chunk = { choices: [{ delta: { content: 'try again in 3 hours {"error": "billing"}' } }] };
     expect(
