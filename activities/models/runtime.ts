@@ -76,25 +76,11 @@ async function toRuntime(
   const lookedUp = new Set<string>();
   const models = createModels({ authContext: toAuthContext(environment, lookedUp), identity });
   models.setProvider(provider);
-  const env = Object.fromEntries(
-    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
+  const toRequest = toRequestMaker(environment, thinkingLevel);
   let evidence = noEvidence();
   const streamFn: StreamFn = (requested, context, options) => {
     evidence = noEvidence();
-    const request: SimpleStreamOptions = {
-      ...options,
-      fetch: transport(evidence),
-      // Adapters look regions, resource names and the like up by themselves: in the same environment as the keys.
-      env,
-      transport: "sse",
-      timeoutMs: REQUEST_TIMEOUT_MS,
-      // The agent run alone owns retries.
-      maxRetries: 0,
-    };
-    if (request.reasoning === undefined && thinkingLevel !== undefined && thinkingLevel !== "off") {
-      request.reasoning = thinkingLevel;
-    }
+    const request = { ...toRequest(options), fetch: transport(evidence) };
     return models.streamSimple(requested, context, request);
   };
   const takeFailure = (message: AssistantMessage): ProviderFailure => {
@@ -104,6 +90,24 @@ async function toRuntime(
     return { ...failure, message: redact(failure.message) + hint };
   };
   return { model, label: toModelLabel(source), streamFn, takeFailure };
+}
+
+/** Adds to the options of one request what holds for all of a run. */
+function toRequestMaker(environment: NodeJS.ProcessEnv, thinkingLevel: ThinkingLevel | undefined) {
+  const env = Object.fromEntries(
+    Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+  const isThinking = thinkingLevel !== undefined && thinkingLevel !== "off";
+  return (options: SimpleStreamOptions | undefined): SimpleStreamOptions => ({
+    ...(isThinking ? { reasoning: thinkingLevel } : {}),
+    ...options,
+    // Adapters look regions, resource names and the like up by themselves: in the same environment as the keys.
+    env,
+    transport: "sse",
+    timeoutMs: REQUEST_TIMEOUT_MS,
+    // The agent run alone owns retries.
+    maxRetries: 0,
+  });
 }
 
 const identity = { userAgent: { custom: "temporal-subagents" } };

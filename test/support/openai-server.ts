@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { type ChatRequest, readChatRequest } from "./openai-server-transcript.ts";
@@ -82,9 +82,7 @@ export async function startOpenAiServer(
     if (handler === undefined) throw new Error("no handler");
     await handler(toExchange(read.request, incoming, response, index, closing.signal));
   };
-  server.listen(port, "127.0.0.1");
-  await once(server, "listening");
-  const { port: bound } = server.address() as AddressInfo;
+  const bound = await listen(server, port);
   return {
     baseUrl: `http://127.0.0.1:${bound}/v1`,
     requests,
@@ -100,6 +98,12 @@ export async function startOpenAiServer(
   };
 }
 
+async function listen(server: Server, port: number): Promise<number> {
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
+
 function toExchange(
   request: ChatRequest,
   incoming: IncomingMessage,
@@ -109,6 +113,20 @@ function toExchange(
 ): Exchange {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
+  const stream = toStream(response);
+  return {
+    request,
+    headers: incoming.headers,
+    index,
+    signal: AbortSignal.any([gone.signal, closing]),
+    ...stream,
+    ...toChunks(request.model, index, stream),
+    cut: () => response.socket?.resetAndDestroy(),
+    answer: (status, body, headers) => toAnswer(response, status, body, headers),
+  };
+}
+
+function toStream(response: ServerResponse): Pick<Exchange, "open" | "raw" | "event" | "end"> {
   const open = (headers: Record<string, string> = {}): void => {
     if (response.headersSent) return;
     response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache", ...headers });
@@ -118,18 +136,18 @@ function toExchange(
     open();
     response.write(text);
   };
-  const event = (data: unknown): void => raw(`data: ${JSON.stringify(data)}\n\n`);
-  const base = { id: `chatcmpl-${index}`, object: "chat.completion.chunk", created: 0, model: request.model };
+  return { open, raw, event: (data) => raw(`data: ${JSON.stringify(data)}\n\n`), end: () => response.end() };
+}
+
+function toChunks(
+  model: string,
+  index: number,
+  { event, raw, end }: Pick<Exchange, "event" | "raw" | "end">,
+): Pick<Exchange, "chunk" | "text" | "call" | "finish"> {
+  const base = { id: `chatcmpl-${index}`, object: "chat.completion.chunk", created: 0, model };
   const chunk: Exchange["chunk"] = (delta, finishReason = null) =>
     event({ ...base, choices: [{ index: 0, delta, finish_reason: finishReason }] });
   return {
-    request,
-    headers: incoming.headers,
-    index,
-    signal: AbortSignal.any([gone.signal, closing]),
-    open,
-    raw,
-    event,
     chunk,
     text: (delta) => chunk({ content: delta }),
     call: (position, id, name, fragments) => {
@@ -139,17 +157,11 @@ function toExchange(
     },
     finish: (reason, usage = { prompt_tokens: 100, completion_tokens: 10 }) => {
       chunk({}, reason);
-      event({
-        ...base,
-        choices: [],
-        usage: { ...usage, total_tokens: usage.prompt_tokens + usage.completion_tokens },
-      });
+      const total_tokens = usage.prompt_tokens + usage.completion_tokens;
+      event({ ...base, choices: [], usage: { ...usage, total_tokens } });
       raw("data: [DONE]\n\n");
-      response.end();
+      end();
     },
-    end: () => response.end(),
-    cut: () => response.socket?.resetAndDestroy(),
-    answer: (status, body, headers) => toAnswer(response, status, body, headers),
   };
 }
 
