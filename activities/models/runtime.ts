@@ -97,10 +97,10 @@ function toRequestMaker(environment: NodeJS.ProcessEnv, thinkingLevel: ThinkingL
   const env = Object.fromEntries(
     Object.entries(environment).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
-  const isThinking = thinkingLevel !== undefined && thinkingLevel !== "off";
-  return (options: SimpleStreamOptions | undefined): SimpleStreamOptions => ({
-    ...(isThinking ? { reasoning: thinkingLevel } : {}),
+  const own = thinkingLevel === "off" ? undefined : thinkingLevel;
+  return ({ reasoning = own, ...options }: SimpleStreamOptions = {}): SimpleStreamOptions => ({
     ...options,
+    ...(reasoning === undefined ? {} : { reasoning }),
     // Adapters look regions, resource names and the like up by themselves: in the same environment as the keys.
     env,
     transport: "sse",

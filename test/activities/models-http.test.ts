@@ -43,6 +43,17 @@ describe("an answer", () => {
     expect(Object.keys(body).sort()).toEqual(["messages", "model", "stream", "stream_options", "tools"]);
   });
 
+  test.each([
+    ["high", "high"],
+    ["off", undefined],
+  ] as const)("is thought about as the run says: %s", async (thinkingLevel, effort) => {
+    server = await startOpenAiServer(behaviours.reply("Hello"));
+    const source = { kind: "provider", provider: "openai", id: "m", baseUrl: server.baseUrl } as const;
+    const role = { role: "main", agent: "main", task: "", environment: {}, thinkingLevel } as const;
+    await ask(await createModelRuntime(source, role));
+    expect((server.requests[0]?.body as Record<string, unknown>).reasoning_effort).toBe(effort);
+  });
+
   test("needs no key from a server of one's own", async () => {
     server = await startOpenAiServer(behaviours.reply("Hello"));
     const source = { kind: "provider", provider: "local", id: "m", baseUrl: server.baseUrl } as const;
