@@ -51,7 +51,8 @@ describe("an answer", () => {
     const source = { kind: "provider", provider: "openai", id: "m", baseUrl: server.baseUrl } as const;
     const role = { role: "main", agent: "main", task: "", environment: {}, thinkingLevel } as const;
     await ask(await createModelRuntime(source, role));
-    expect((server.requests[0]?.body as Record<string, unknown>).reasoning_effort).toBe(effort);
+    const body = server.requests[0]?.body as Record<string, unknown>;
+    expect(body.reasoning_effort).toBe(effort);
   });
 
   test("needs no key from a server of one's own", async () => {
