@@ -1,5 +1,12 @@
 import { loadClientConnectConfig } from "@temporalio/envconfig";
-import { hasGrpcCode, NOT_FOUND, type ServerConnectionOptions, withConnection } from "./probe-server.ts";
+import {
+  hasGrpcCode,
+  NOT_FOUND,
+  PERMISSION_DENIED,
+  type ServerConnectionOptions,
+  UNIMPLEMENTED,
+  withConnection,
+} from "./probe-server.ts";
 import { ServerError, toErrorText } from "./server-error.ts";
 
 export interface ConfiguredServer {
@@ -59,8 +66,8 @@ export async function checkConfiguredServer(server: ConfiguredServer): Promise<v
       try {
         await connection.workflowService.describeNamespace({ namespace });
       } catch (error) {
-        // A server may forbid the question and yet allow all else.
-        if (hasGrpcCode(error, NOT_FOUND)) throw error;
+        // A server may refuse the question and yet allow all else.
+        if (!hasGrpcCode(error, PERMISSION_DENIED) && !hasGrpcCode(error, UNIMPLEMENTED)) throw error;
       }
     });
   } catch (error) {

@@ -4,7 +4,7 @@ import { type DevServerLease, joinDevServer, startDevServer } from "./dev-server
 import { isPortOpen, type ServerPorts, USUAL_PORTS } from "./ports.ts";
 import { hasUsableSearchAttributes } from "./prepare-namespace.ts";
 import { isTemporalAt, type ServerConnectionOptions, withConnection } from "./probe-server.ts";
-import { ServerError } from "./server-error.ts";
+import { ServerError, toErrorText } from "./server-error.ts";
 
 export interface EnsureServerOptions {
   environment: NodeJS.ProcessEnv;
@@ -111,9 +111,14 @@ async function checkSearchAttributes(
   namespace: string,
   log: (line: string) => void,
 ): Promise<boolean> {
-  return withConnection(connectionOptions, (connection) =>
-    hasUsableSearchAttributes(connection, namespace, log),
-  );
+  try {
+    return await withConnection(connectionOptions, (connection) =>
+      hasUsableSearchAttributes(connection, namespace, log),
+    );
+  } catch (error) {
+    log(`search attributes are not used: ${toErrorText(error)}`);
+    return false;
+  }
 }
 
 function toAddress({ port }: ServerPorts): string {

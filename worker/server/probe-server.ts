@@ -8,6 +8,8 @@ export type ServerConnectionOptions = NativeConnectionOptions;
 /** gRPC's own codes. */
 export const NOT_FOUND = 5;
 export const ALREADY_EXISTS = 6;
+export const PERMISSION_DENIED = 7;
+export const UNIMPLEMENTED = 12;
 
 const SERVING = 1;
 const SERVICE = "temporal.api.workflowservice.v1.WorkflowService";

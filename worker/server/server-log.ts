@@ -12,8 +12,12 @@ export function toFileSize(file: string): number {
 /** Keep a log bounded while a process goes on appending to it: what there was moves to `<file>.1`. */
 export function rotateLog(file: string): void {
   if (toFileSize(file) <= MAX_LOG_BYTES) return;
-  copyFileSync(file, `${file}.1`);
-  truncateSync(file);
+  try {
+    copyFileSync(file, `${file}.1`);
+  } finally {
+    // With a full disk this is what helps.
+    truncateSync(file);
+  }
 }
 
 /** The last lines of a log, from byte `from` on. */

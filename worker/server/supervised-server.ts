@@ -88,7 +88,13 @@ function spawnServer({ files, binary }: ServerStart, ports: ServerPorts): Runnin
   child.once("error", (error) => process.stderr.write(`${error.message}\n`));
   if (child.pid === undefined) throw new Error(`${binary} can't be run`);
   const identity = identifyProcess(child.pid) ?? { pid: child.pid, startedAt: "" };
-  writeRecord(files.record, { ...ports, server: identity });
+  try {
+    writeRecord(files.record, { ...ports, server: identity });
+  } catch (error) {
+    // A server that no record leads to could not be found again.
+    child.kill("SIGKILL");
+    throw error;
+  }
   return { ports, identity };
 }
 

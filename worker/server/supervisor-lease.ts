@@ -56,7 +56,7 @@ export async function startSupervisor(settings: SupervisorSettings): Promise<Sup
     if (joined !== undefined) return joined;
     if (child === undefined || child.exitCode === EXIT_BUSY) {
       child = spawnSupervisor(settings, supervisorLog);
-    } else if (child.exitCode !== null || child.signalCode !== null) {
+    } else if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
       break;
     }
     await sleep(RETRY_MS);

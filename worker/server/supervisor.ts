@@ -40,6 +40,10 @@ armStop(FIRST_LEASE_MS);
 for (const name of ["SIGTERM", "SIGINT"] as const) {
   process.on(name, () => void end(`the dev server's supervisor got ${name}`));
 }
+process.on(
+  "uncaughtException",
+  (error) => void end(`the dev server's supervisor failed: ${toErrorText(error)}`),
+);
 let bringing = bringUp();
 
 function takeLock(): DatabaseSync {
