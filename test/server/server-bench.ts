@@ -115,7 +115,7 @@ export async function holdLease({ environment, holders }: ServerBench): Promise<
   return holder;
 }
 
-export function readDevServer(stateFolder: StateFolder): DevServerRecord | undefined {
+function readDevServer(stateFolder: StateFolder): DevServerRecord | undefined {
   return readRecord(toDevServerFiles(stateFolder.devServer).record);
 }
 
