@@ -22,7 +22,7 @@ const failures: Record<string, string> = {
   ENXIO: "nobody is at the other end of this special file",
 };
 
-export function toAnswer(text: string): ToolResult {
+function toAnswer(text: string): ToolResult {
   return { text: toBounded(text), isError: false };
 }
 

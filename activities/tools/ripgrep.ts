@@ -9,13 +9,13 @@ import type { ToolContext } from "./tool.ts";
 
 /** Time that a search may take; what it found until then is answered. */
 export const SEARCH_SECONDS = 20;
-const MAX_ERROR_CHARACTERS = 2_000;
+const MAX_ERROR_CHARACTERS = 500;
 /** Names by which ripgrep knows files to ignore. */
 const IGNORE_FILES = [".gitignore", ".ignore", ".rgignore"];
 /** Data of version control, never searched unless named as the path. */
 const STORES = [".git", ".hg", ".svn", ".jj"];
 
-export type SearchEnd = "done" | "stopped" | "timeout";
+type SearchEnd = "done" | "stopped" | "timeout";
 
 export interface Search {
   context: ToolContext;

@@ -200,6 +200,18 @@ describe("the lock", () => {
     holder.kill("SIGKILL");
   });
 
+  test("that somebody broke meanwhile lets nothing be written", async () => {
+    let asked = 0;
+    const assertOwner = async () => {
+      asked += 1;
+      if (asked === 2) for (const name of listLocks()) rmSync(`${room.context.ledger}/locks/${name}`);
+    };
+    const result = await callTool(writeTool, { path: "f", content: "x" }, { ...room.as(A), assertOwner });
+    expect(result.text).toContain("was lost; nothing was written, try again");
+    expect(file()).toContain("line 1\n");
+    expect(readdirSync(room.workspace)).toEqual(["f"]);
+  });
+
   test("serves in the order of arrival", async () => {
     const order: number[] = [];
     const real = `${room.workspace}/f`;
