@@ -4,49 +4,63 @@ import { cutAt } from "./text.ts";
 
 /** What may be carried from run to run, in UTF-8 bytes of JSON; the server warns at 512 KiB. */
 const MAX_CARRIED_BYTES = 400 * 1024;
+/** The last turn's answer, for a host that asks for it right after the session continued as new. */
+const MAX_LAST_ANSWER_BYTES = 30 * 1024;
 
 /**
  * Make a session's state fit for continue-as-new: plain JSON, bounded in bytes whatever the script of its texts.
  *
- * The latest reports stay; older ones are left behind and marked, to be read back from the state folder when they are asked for.
+ * The latest reports stay; older ones are left behind and marked, to be read back from the state folder when they are asked for. The definitions
+ * are read anew by the next run.
  */
 export function toCarriedState(state: SessionState): SessionState {
-  const answers = state.turns.length - 1;
+  const lastTurn = state.turns.length - 1;
   const turns = state.turns.map((turn, index) => ({
     ...turn,
-    prompt: cutAt(turn.prompt, 300),
-    answer: cutAt(turn.answer, index === answers ? 30_000 : 200),
+    prompt: cutToBytes(turn.prompt, 400),
+    answer: cutToBytes(turn.answer, index === lastTurn ? MAX_LAST_ANSWER_BYTES : 200),
+    ...(turn.error === undefined
+      ? {}
+      : { error: { ...turn.error, message: cutToBytes(turn.error.message, 400) } }),
   }));
   const slim = state.delegations.map(toSlim);
+  const bare = { ...state, catalogue: [], turns };
   let bytes = countJsonBytes({
-    ...state,
-    turns,
-    delegations: slim.map((record) => ({ ...record, report: "" })),
+    ...bare,
+    delegations: slim.map((record) => ({ ...record, report: "", isReportAway: true })),
   });
   const delegations = slim
     .toReversed()
-    .map((delegation) => {
-      const cost = countJsonBytes(delegation.report);
-      if (bytes + cost > MAX_CARRIED_BYTES) return { ...delegation, report: "", isReportAway: true };
+    .map((record) => {
+      const cost = countJsonBytes(record.report);
+      if (bytes + cost > MAX_CARRIED_BYTES) return { ...record, report: "", isReportAway: true };
       bytes += cost;
-      return delegation;
+      return record;
     })
     .toReversed();
-  return { ...state, turns, delegations };
+  return { ...bare, delegations };
 }
 
-/** Shorten what may be long beside the report. */
+/** Shorten what may be long beside the report: a hundred records at their worst stay below the budget. */
 function toSlim(delegation: Delegation): Delegation {
   const { error, denials } = delegation;
   return {
     ...delegation,
-    ...(error === undefined ? {} : { error: { ...error, message: cutAt(error.message, 300) } }),
-    denials: denials.slice(0, 5).map(({ tool, target, reason }) => ({
-      tool,
-      target: cutAt(target, 100),
-      reason: cutAt(reason, 100),
+    description: cutToBytes(delegation.description, 400),
+    ...(error === undefined ? {} : { error: { ...error, message: cutToBytes(error.message, 500) } }),
+    denials: denials.slice(0, 3).map(({ tool, target, reason }) => ({
+      tool: cutToBytes(tool, 20),
+      target: cutToBytes(target, 150),
+      reason: cutToBytes(reason, 150),
     })),
   };
+}
+
+/** Cut a text so that its JSON takes at most `limit` bytes, quotes included, without splitting a surrogate pair. */
+function cutToBytes(text: string, limit: number): string {
+  let short = cutAt(text, limit);
+  while (countJsonBytes(short) > limit) short = cutAt(short, Math.floor(short.length * 0.8));
+  return short;
 }
 
 /** Bytes of a value's JSON in UTF-8, counted without a text encoder: the workflow sandbox need not have one. */
