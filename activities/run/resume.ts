@@ -40,10 +40,15 @@ export async function openResumePoint(
     writer,
     outcome: end,
     start,
-    toolCalls: isSameRun ? before.toolCalls : 0,
+    toolCalls: isSameRun ? before.toolCalls + countAnswered(start, before) : 0,
     usage: isSameRun ? before.usage : noUsage,
     lastText: isSameRun ? findLastText(before.messages) : "",
   };
+}
+
+/** Calls of the turn that was cut off that have got their answer only now. */
+function countAnswered(start: ResumePoint["start"], before: JournalState): number {
+  return (start.unfinished?.results.length ?? before.results.size) - before.results.size;
 }
 
 /** Begin with another chain's transcript: a delegation that continues an earlier one. */
