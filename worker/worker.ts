@@ -39,13 +39,14 @@ const SLOTS = 100;
  * slots that those need. Runs that a killed process has left behind are handed back first.
  */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
-  const bundle = bundleWorkflows();
   const connection = await NativeConnection.connect(options.connectionOptions);
   const clientConnection = await Connection.connect(options.connectionOptions);
   const client = new Client({ connection: clientConnection, namespace: options.namespace });
   const reclaimed = await reclaimRuns(options.stateFolder, client, options.log);
   if (reclaimed > 0) options.log(`handed back ${reclaimed} runs of a worker that was killed`);
 
+  // After the handing back: bundling holds the thread for seconds, in which the server's pause before the next attempts passes.
+  const bundle = await bundleWorkflows();
   const activities = createActivities(toHost(options, client));
   const shared = {
     connection,
@@ -57,7 +58,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     shutdownForceTime: "15s",
   };
   const workers = await Promise.all([
-    Worker.create({ ...shared, taskQueue: options.taskQueue, workflowBundle: await bundle }),
+    Worker.create({ ...shared, taskQueue: options.taskQueue, workflowBundle: bundle }),
     Worker.create({ ...shared, taskQueue: toDelegateTaskQueue(options.taskQueue) }),
   ]);
   const unregister = await registerWorker(options.stateFolder, {
