@@ -22,6 +22,8 @@ export interface CallBounds {
   patienceMs: number;
   /** Ends the call at once; it may have taken effect. */
   signal?: AbortSignal | undefined;
+  /** Whether a worker must answer too: silence means that there is none. */
+  isForWorker?: boolean;
 }
 
 /** Thrown inside of {@link callServer}: what failed now may succeed a moment later. */
@@ -48,7 +50,7 @@ export async function callServer<Answer>(
       bounds.signal?.throwIfAborted();
       if (!isTransient(error)) throw error;
       const pauseMs = delayMs * (0.8 + Math.random() * 0.4);
-      if (Date.now() + pauseMs >= deadline) throw toPatienceError(error, bounds.patienceMs);
+      if (Date.now() + pauseMs >= deadline) throw toPatienceError(error, bounds);
       await sleep(pauseMs, undefined, { signal: bounds.signal }).catch(() => undefined);
     }
   }
@@ -80,11 +82,12 @@ function isTransient(error: unknown): boolean {
   );
 }
 
-/** A server that can't be reached says so itself; one that answers by silence is waiting for a worker. */
-function toPatienceError(error: unknown, patienceMs: number): SessionError {
+/** A server that can't be reached mostly says so itself; one that stays silent is waiting for a worker. */
+function toPatienceError(error: unknown, { patienceMs, isForWorker = false }: CallBounds): SessionError {
   const code = toGrpcCode(error);
   const seconds = Math.round(patienceMs / 1000);
-  if (code === grpcCodes.deadlineExceeded || code === grpcCodes.failedPrecondition) {
+  const isSilence = code === grpcCodes.deadlineExceeded || code === grpcCodes.failedPrecondition;
+  if (isForWorker && isSilence) {
     return new SessionError(
       sessionErrorCodes.noWorker,
       `no worker answered for the session within ${seconds} s: start one with \`subagents worker\` on its task queue`,

@@ -1,6 +1,7 @@
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
+  type WorkflowExecutionDescription,
   type WorkflowExecutionInfo,
 } from "@temporalio/client";
 import { WorkflowIdReusePolicy } from "@temporalio/common";
@@ -23,6 +24,8 @@ const MAX_SUMMARY_CHARACTERS = 200;
 /** Characters of the first prompt in a session's memo, which is sent with every list. */
 const MAX_MEMO_CHARACTERS = 500;
 const MAX_DETAILS_CHARACTERS = 4000;
+/** The server's bound for a workflow id. */
+const MAX_ID_CHARACTERS = 1000;
 const DEFAULT_LIST_LIMIT = 50;
 /** Running delegates that are counted for a list: a hundred full sessions. */
 const MAX_COUNTED_DELEGATES = 1000;
@@ -110,14 +113,9 @@ export class SessionClient {
    * @throws SessionError Session.NotFound, also for the id of something that is no session.
    */
   async describe(sessionId: string): Promise<SessionSummary> {
-    const info = await callServer(this.#client, { patienceMs: QUERY_PATIENCE_MS }, async () => {
-      try {
-        return await this.#client.workflow.getHandle(sessionId).describe();
-      } catch (error) {
-        if (error instanceof Error && error.name === "WorkflowNotFoundError") return undefined;
-        throw error;
-      }
-    });
+    // The server calls an empty or endless id a wrong argument, which it is; to a person it is a session that is not there.
+    const isPossible = sessionId !== "" && sessionId.length <= MAX_ID_CHARACTERS;
+    const info = isPossible ? await this.#describeWorkflow(sessionId) : undefined;
     if (info === undefined || info.type !== workflowNames.session) {
       throw new SessionError(
         sessionErrorCodes.notFound,
@@ -125,6 +123,17 @@ export class SessionClient {
       );
     }
     return toSummary(info, new Map());
+  }
+
+  async #describeWorkflow(sessionId: string): Promise<WorkflowExecutionDescription | undefined> {
+    return await callServer(this.#client, { patienceMs: QUERY_PATIENCE_MS }, async () => {
+      try {
+        return await this.#client.workflow.getHandle(sessionId).describe();
+      } catch (error) {
+        if (error instanceof Error && error.name === "WorkflowNotFoundError") return undefined;
+        throw error;
+      }
+    });
   }
 
   /** List sessions, the latest first. A list may lag behind by a moment: it is the server's index. */

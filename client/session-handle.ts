@@ -1,13 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Client, WorkflowUpdateFailedError } from "@temporalio/client";
+import { type Client, WorkflowUpdateFailedError, WorkflowUpdateStage } from "@temporalio/client";
 import { ApplicationFailure, WorkflowNotFoundError } from "@temporalio/common";
 import type { LiveState } from "../core/activity-text.ts";
 import type { Delegation } from "../core/delegation.ts";
 import {
+  type PermissionAnswered,
+  type PermissionStanding,
   queryNames,
   refusals,
   type SessionView,
+  signalNames,
   type TaskCall,
   type TaskStarted,
   type TaskStopAnswer,
@@ -17,6 +20,8 @@ import {
   toDelegateWorkflowId,
   updateNames,
 } from "../core/messages.ts";
+import type { PermissionAnswer, PermissionRequest } from "../core/permission-questions.ts";
+import type { PermissionMode } from "../core/permissions.ts";
 import type { Turn } from "../core/session.ts";
 import { type EndSignal, type SessionPort, SessionRefusal } from "../core/session-port.ts";
 import { type CallBounds, callServer, RetryableCall } from "./call-server.ts";
@@ -30,6 +35,7 @@ import {
   WORKER_PATIENCE_MS,
 } from "./session-deadlines.ts";
 import { SessionError, sessionErrorCodes } from "./session-error.ts";
+import { toSessionGates } from "./session-gates.ts";
 
 /** Delegates that are looked at together; more would only queue up in the server. */
 const LOOKS_AT_ONCE = 5;
@@ -42,6 +48,8 @@ const POLLS_PER_DESCRIBE = 5;
 const refusalCodes: ReadonlySet<string> = new Set(Object.values(refusals));
 /** The server's word for a run that ended while an update of it was still being worked on. */
 const RUN_ENDED = "AcceptedUpdateCompletedWorkflow";
+/** The server's word for an update that it took back unseen, as happens when many arrive while a workflow's step is being carried out. */
+const NOT_PROCESSED = "UnprocessedUpdate";
 
 /**
  * One session, worked with from outside: what its main agent can do, and what only a host may do.
@@ -81,7 +89,9 @@ export class SessionHandle implements SessionPort {
     const patienceMs = toTaskWaitPatienceMs(call.input);
     const { signal: ownSignal, release } = toAbortSignal(signal);
     try {
-      return await this.#update(updateNames.taskWait, call, callKey, { patienceMs, signal: ownSignal });
+      const wait = () =>
+        this.#update<TaskWaitAnswer>(updateNames.taskWait, call, callKey, { patienceMs, signal: ownSignal });
+      return await toSessionGates(this.#client, this.sessionId).waits.pass(wait, ownSignal);
     } finally {
       release();
     }
@@ -116,6 +126,38 @@ export class SessionHandle implements SessionPort {
   /** See the session as a whole, without reports and answers. Works on a closed session too, as long as the server keeps it. */
   async view(signal?: AbortSignal): Promise<SessionView> {
     return await this.#query<SessionView>(queryNames.session, [], signal);
+  }
+
+  async permission(key: string): Promise<PermissionStanding> {
+    return await this.#query<PermissionStanding>(queryNames.permission, [key], undefined);
+  }
+
+  async askPermission(request: PermissionRequest): Promise<void> {
+    await callServer(this.#client, { patienceMs: QUERY_PATIENCE_MS }, async () => {
+      try {
+        await this.#client.workflow.getHandle(this.sessionId).signal(signalNames.permissionAsked, request);
+      } catch (error) {
+        throw await this.#explain(error);
+      }
+    });
+  }
+
+  /**
+   * Answer an open question of an agent. A late or second answer changes nothing and tells how the question stands.
+   *
+   * @throws SessionRefusal Permission.UnknownQuestion or Input.Invalid.
+   */
+  async answerPermission(answer: PermissionAnswer): Promise<PermissionAnswered> {
+    return await this.#update(updateNames.answerPermission, answer, randomUUID(), {
+      patienceMs: WORKER_PATIENCE_MS,
+    });
+  }
+
+  /** Change the permission mode for every later call, of running delegates too; open questions are judged again by it. */
+  async setPermissionMode(mode: PermissionMode): Promise<{ mode: PermissionMode }> {
+    return await this.#update(updateNames.setPermissionMode, { mode }, randomUUID(), {
+      patienceMs: WORKER_PATIENCE_MS,
+    });
   }
 
   /** Read a turn with its answer; undefined if there is none of that number or it is no longer kept. */
@@ -189,9 +231,13 @@ export class SessionHandle implements SessionPort {
 
   async #update<Answer>(name: string, input: unknown, updateId: string, bounds: CallBounds): Promise<Answer> {
     const handle = this.#client.workflow.getHandle(this.sessionId);
-    return await callServer(this.#client, bounds, async () => {
+    const { handover } = toSessionGates(this.#client, this.sessionId);
+    const options = { updateId, args: [input] as [unknown], waitForStage: WorkflowUpdateStage.ACCEPTED };
+    return await callServer(this.#client, { ...bounds, isForWorker: true }, async () => {
       try {
-        return await handle.executeUpdate<Answer, [unknown]>(name, { updateId, args: [input] });
+        const handOver = () => handle.startUpdate<Answer, [unknown]>(name, options);
+        const accepted = await handover.pass(handOver, bounds.signal);
+        return await accepted.result();
       } catch (error) {
         throw await this.#explain(error);
       }
@@ -200,7 +246,8 @@ export class SessionHandle implements SessionPort {
 
   async #query<Answer>(name: string, args: unknown[], signal: AbortSignal | undefined): Promise<Answer> {
     const handle = this.#client.workflow.getHandle(this.sessionId);
-    return await callServer(this.#client, { patienceMs: QUERY_PATIENCE_MS, signal }, async () => {
+    const bounds = { patienceMs: QUERY_PATIENCE_MS, signal, isForWorker: true };
+    return await callServer(this.#client, bounds, async () => {
       try {
         return await handle.query<Answer, unknown[]>(name, ...args);
       } catch (error) {
@@ -216,6 +263,7 @@ export class SessionHandle implements SessionPort {
     const { cause } = error;
     if (!(cause instanceof ApplicationFailure)) return error;
     if (cause.type === RUN_ENDED) return await this.#explainMissing(error);
+    if (cause.type === NOT_PROCESSED) return new RetryableCall(cause.message, { cause: error });
     if (cause.type && refusalCodes.has(cause.type)) return new SessionRefusal(cause.type, cause.message);
     return new SessionError(sessionErrorCodes.failed, cause.message, error);
   }

@@ -49,11 +49,14 @@ describe("a call of the server", () => {
   });
 
   test("says at the end of its patience who did not answer", async () => {
-    const give = (code: number) =>
-      callServer(client, { patienceMs: 50 }, failing(grpcError(code)).call).catch((error) => error.code);
-    expect(await give(14)).toBe("Session.Unreachable");
-    expect(await give(4)).toBe("Session.NoWorker");
-    expect(await give(9)).toBe("Session.NoWorker");
+    const give = (code: number, isForWorker: boolean) =>
+      callServer(client, { patienceMs: 50, isForWorker }, failing(grpcError(code)).call).catch(
+        (error) => error.code,
+      );
+    expect(await give(14, true)).toBe("Session.Unreachable");
+    expect(await give(4, true)).toBe("Session.NoWorker");
+    expect(await give(9, true)).toBe("Session.NoWorker");
+    expect(await give(4, false)).toBe("Session.Unreachable");
   });
 
   test("ends with the signal's reason, also between two tries", async () => {

@@ -114,8 +114,8 @@ describe("what a delegate is doing", () => {
   test("is a lost worker where one that must beat has fallen silent, and never where only the model is", async () => {
     const started = { state: states.PENDING_ACTIVITY_STATE_STARTED, attempt: 1 };
     const inTool = { ...started, ...beat(details, 10) };
-    expect(await look(inTool, { nowMs: 74_000 })).toMatchObject({ kind: "running" });
-    expect(await look(inTool, { nowMs: 76_000 })).toMatchObject({ kind: "worker-lost", sinceMs: 10_000 });
+    expect(await look(inTool, { nowMs: 60_000 })).toMatchObject({ kind: "running" });
+    expect(await look(inTool, { nowMs: 80_000 })).toMatchObject({ kind: "worker-lost", sinceMs: 10_000 });
     for (const phase of ["model", "backoff"] as const) {
       const silent = { ...started, ...beat({ ...details, phase }, 10) };
       expect(await look(silent, { nowMs: 300_000 })).toMatchObject({ kind: "running" });
