@@ -6,7 +6,7 @@ import { CliError } from "./cli-error.ts";
 import type { RunFlags } from "./run.ts";
 
 const PROMPT =
-  "This inventory's reorder suggestions are wrong. Find out why, have the code reviewed, repair it, and see that the tests pass.";
+  "The inventory's reorder report leaves items out that are due. Find out why, repair it, have the change reviewed, and see that the tests pass.";
 
 /** A run that works without a model: a copy of the example, its script, and a prompt. */
 export interface Example {
