@@ -1,4 +1,5 @@
 import type { AssistantMessage, Message, ToolResultMessage, UserMessage } from "@earendil-works/pi-ai";
+import { z } from "zod";
 import type { AgentRunOutcome } from "../../core/agent-run.ts";
 import { addUsage, noUsage, type Usage } from "../../core/status.ts";
 import { toUsage } from "../run/usage.ts";
@@ -6,7 +7,7 @@ import { toUsage } from "../run/usage.ts";
 /** One line of a journal. Written ahead: what a line says is on disk before the run goes on. */
 export type JournalEntry =
   /** A run begins in this chain, or is taken up by another attempt. */
-  | { kind: "run"; runId: string; attempt: number; atMs: number }
+  | RunOpening
   | { kind: "message"; message: UserMessage | AssistantMessage }
   /** A call was allowed and is about to start; an entry without its end means that the call may have run. */
   | { kind: "tool-start"; callId: string; atMs: number }
@@ -14,6 +15,38 @@ export type JournalEntry =
   | { kind: "turn-end" }
   /** The run's outcome, for an activity whose answer got lost. */
   | { kind: "end"; runId: string; outcome: AgentRunOutcome };
+
+export interface RunOpening {
+  kind: "run";
+  runId: string;
+  attempt: number;
+  atMs: number;
+  /** When the server scheduled the attempt, by its own clock: tells which of two attempts is the later one. */
+  scheduledAtMs?: number;
+}
+
+const entrySchema = z.discriminatedUnion("kind", [
+  z.looseObject({ kind: z.literal("run"), runId: z.string() }),
+  z.looseObject({
+    kind: z.literal("message"),
+    message: z.looseObject({ role: z.enum(["user", "assistant"]) }),
+  }),
+  z.looseObject({ kind: z.literal("tool-start"), callId: z.string() }),
+  z.looseObject({ kind: z.literal("tool-end"), result: z.looseObject({ toolCallId: z.string() }) }),
+  z.looseObject({ kind: z.literal("turn-end") }),
+  z.looseObject({
+    kind: z.literal("end"),
+    runId: z.string(),
+    outcome: z.looseObject({ status: z.string() }),
+  }),
+]);
+
+/** Read one line of a journal. @throws Error if it is no entry. */
+export function parseEntry(line: string): JournalEntry {
+  const value: unknown = JSON.parse(line);
+  entrySchema.parse(value);
+  return value as JournalEntry;
+}
 
 /** What a journal says of a chain. */
 export interface JournalState {

@@ -1,33 +1,49 @@
 import { randomUUID } from "node:crypto";
-import { access, type FileHandle, link, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
-import path from "node:path";
-import { encodeFileName, type StateFolder, toSessionFolder } from "../../core/state-folder.ts";
-import type { JournalEntry } from "./journal-entry.ts";
+import { type FileHandle, link, mkdir, open, rm } from "node:fs/promises";
+import { type StateFolder, toSessionFolder } from "../../core/state-folder.ts";
+import { ChainFiles, readEntries } from "./chain-files.ts";
+import type { JournalEntry, RunOpening } from "./journal-entry.ts";
+import { JournalOvertaken, JournalUnreadable } from "./journal-error.ts";
+
+/** What an attempt takes a chain over with. */
+export interface TakeOver {
+  /** Becomes the first line that the attempt adds. */
+  opening: RunOpening;
+  /** What a chain that is still empty begins with. */
+  inherit(): Promise<JournalEntry[]>;
+  /** Lines that the run is known to have written; a journal with fewer is not the one it wrote. */
+  knownLines: number;
+}
 
 /** Where journals lie. A fleet can put them elsewhere than into one host's state folder. */
 export interface JournalStore {
   /**
-   * Take a chain over: read what is there and begin a generation of one's own, so that an earlier owner that wakes up writes where nobody reads.
+   * Take a chain over: seal what is there, read it, and begin a generation of one's own with it, all of it or nothing. What an earlier owner wrote
+   * before the seal is read; it looks for the seal after it wrote and before it acts. So of two attempts one knows of the other.
    *
-   * @throws JournalUnreadable
+   * @returns what was there, without the opening
+   * @throws JournalUnreadable, JournalOvertaken
    */
-  takeOver(sessionId: string, chain: string): Promise<{ entries: JournalEntry[]; writer: JournalWriter }>;
+  takeOver(
+    sessionId: string,
+    chain: string,
+    takeOver: TakeOver,
+  ): Promise<{ entries: JournalEntry[]; writer: JournalWriter }>;
   /** Read a chain without touching it; empty where there is none. @throws JournalUnreadable */
   read(sessionId: string, chain: string): Promise<JournalEntry[]>;
 }
 
 export interface JournalWriter {
-  /** Put an entry on disk; resolves once it is there. Appends are carried out in the order of the calls. */
+  /**
+   * Put an entry on disk; resolves once it is there. Appends are carried out in the order of the calls.
+   *
+   * @throws JournalOvertaken, and nothing is written
+   */
   append(entry: JournalEntry): Promise<void>;
   /** Whether a later owner has taken the chain over. */
   isOvertaken(): Promise<boolean>;
   readonly lines: number;
   close(): Promise<void>;
-}
-
-/** A journal is damaged before its last line, or can't be read or written: nothing may be resumed from it. */
-export class JournalUnreadable extends Error {
-  override readonly name = "JournalUnreadable";
 }
 
 /** Generations of a chain that stay on disk beside the present one. */
@@ -36,91 +52,65 @@ const KEPT_GENERATIONS = 1;
 /** Keep journals as JSON lines in the state folder: `journals/<chain>.<generation>.jsonl`, mode 0600. */
 export function createFileJournalStore(state: StateFolder): JournalStore {
   return {
-    async takeOver(sessionId, chain) {
+    async takeOver(sessionId, chain, takeOver) {
       const { journals } = toSessionFolder(state, sessionId);
       await mkdir(journals, { recursive: true, mode: 0o700 });
       for (;;) {
-        const generations = await listGenerations(journals, chain);
-        const last = generations.at(-1);
-        const entries = last === undefined ? [] : await readEntries(toFile(journals, chain, last));
-        const next = (last ?? 0) + 1;
-        const writer = await begin(journals, chain, next, entries);
+        const files = new ChainFiles(journals, chain);
+        const { generation, entries: before } = await files.readLatest();
+        check(before, takeOver);
+        await files.seal(generation);
+        const sealed = generation === 0 ? [] : await readEntries(files.toJournal(generation));
+        const entries = sealed.length === 0 ? await takeOver.inherit() : sealed;
+        const writer = await begin(files, generation + 1, [...entries, takeOver.opening]);
         if (writer === undefined) continue;
-        await Promise.all(
-          generations
-            .slice(0, -KEPT_GENERATIONS)
-            .map((old) => rm(toFile(journals, chain, old), { force: true })),
-        );
+        await files.removeUpTo(generation - KEPT_GENERATIONS);
         return { entries, writer };
       }
     },
     async read(sessionId, chain) {
       const { journals } = toSessionFolder(state, sessionId);
-      const last = (await listGenerations(journals, chain)).at(-1);
-      return last === undefined ? [] : await readEntries(toFile(journals, chain, last));
+      return (await new ChainFiles(journals, chain).readLatest()).entries;
     },
   };
 }
 
-function toFile(journals: string, chain: string, generation: number): string {
-  return path.join(journals, `${encodeFileName(chain)}.${generation}.jsonl`);
+/** @throws JournalUnreadable, JournalOvertaken */
+function check(entries: readonly JournalEntry[], { opening, knownLines }: TakeOver): void {
+  const last = entries.findLast((entry) => entry.kind === "run");
+  if (last !== undefined && (last.scheduledAtMs ?? 0) > (opening.scheduledAtMs ?? Number.POSITIVE_INFINITY))
+    throw new JournalOvertaken("a later attempt has begun already");
+  if (entries.length < knownLines) {
+    throw new JournalUnreadable(
+      `the journal has ${entries.length} lines here, and ${knownLines} were written: this is not where the run was`,
+    );
+  }
 }
 
-async function listGenerations(journals: string, chain: string): Promise<number[]> {
-  const prefix = `${encodeFileName(chain)}.`;
-  const names = await readdir(journals).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return [];
-    throw new JournalUnreadable(`the journals can't be listed: ${error.message}`);
-  });
-  return names
-    .flatMap((name) => {
-      const generation = name.startsWith(prefix)
-        ? /^([1-9]\d*)\.jsonl$/.exec(name.slice(prefix.length))?.[1]
-        : undefined;
-      return generation === undefined ? [] : [Number(generation)];
-    })
-    .toSorted((left, right) => left - right);
-}
-
-async function readEntries(file: string): Promise<JournalEntry[]> {
-  const text = await readFile(file, "utf8").catch((error: Error) => {
-    throw new JournalUnreadable(`the journal can't be read: ${error.message}`);
-  });
-  const lines = text.split("\n");
-  // A line is whole once its line feed is there; what follows the last one was torn by a crash.
-  const whole = lines.slice(0, -1);
-  return whole.map((line, index) => {
-    try {
-      return JSON.parse(line) as JournalEntry;
-    } catch {
-      throw new JournalUnreadable(`line ${index + 1} of the journal is damaged`);
-    }
-  });
-}
-
-/** Begin a generation with a copy of what is there; undefined if another owner was faster. */
+/** Begin a generation with all that it is to begin with; undefined if another owner was faster. */
 async function begin(
-  journals: string,
-  chain: string,
+  files: ChainFiles,
   generation: number,
   entries: readonly JournalEntry[],
 ): Promise<JournalWriter | undefined> {
-  const file = toFile(journals, chain, generation);
+  const file = files.toJournal(generation);
   const draft = `${file}.${randomUUID()}.new`;
   const handle = await open(draft, "wx", 0o600);
   try {
-    if (entries.length > 0)
-      await handle.appendFile(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+    await handle.appendFile(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
     await handle.datasync();
-    if (!(await claim(draft, file))) {
-      await handle.close();
-      return undefined;
-    }
+    const writer = (await claim(draft, file))
+      ? toWriter(handle, files, generation, entries.length)
+      : undefined;
+    if (writer !== undefined && !(await writer.isOvertaken())) return writer;
+    await handle.close();
+    return undefined;
   } catch (error) {
     await handle.close();
     throw error;
+  } finally {
+    await rm(draft, { force: true });
   }
-  return toWriter(handle, { own: file, successor: toFile(journals, chain, generation + 1) }, entries.length);
 }
 
 async function claim(from: string, to: string): Promise<boolean> {
@@ -131,26 +121,19 @@ async function claim(from: string, to: string): Promise<boolean> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
-  } finally {
-    await rm(from, { force: true });
   }
-}
-
-async function exists(file: string): Promise<boolean> {
-  return await access(file).then(
-    () => true,
-    () => false,
-  );
 }
 
 function toWriter(
   handle: FileHandle,
-  { own, successor }: { own: string; successor: string },
+  files: ChainFiles,
+  generation: number,
   initialLines: number,
 ): JournalWriter {
   let lines = initialLines;
   let last: Promise<void> = Promise.resolve();
   const write = async (entry: JournalEntry): Promise<void> => {
+    if (await files.isOvertaken(generation)) throw new JournalOvertaken("a later attempt owns the journal");
     await handle.appendFile(`${JSON.stringify(entry)}\n`);
     await handle.datasync();
     lines += 1;
@@ -162,7 +145,7 @@ function toWriter(
       return last;
     },
     async isOvertaken() {
-      return !(await exists(own)) || (await exists(successor));
+      return await files.isOvertaken(generation);
     },
     get lines() {
       return lines;

@@ -1,6 +1,7 @@
 import type { AgentRunInput } from "../../core/agent-run.ts";
 import type { JournalEntry } from "../journal/journal-entry.ts";
-import { JournalUnreadable, type JournalWriter } from "../journal/journal-store.ts";
+import { JournalOvertaken, JournalUnreadable } from "../journal/journal-error.ts";
+import type { JournalWriter } from "../journal/journal-store.ts";
 import type { ThreadEvent, ThreadStart } from "../thread/protocol.ts";
 import { callDelegationTool } from "./delegation-calls.ts";
 import type { Heartbeater } from "./heartbeater.ts";
@@ -102,11 +103,11 @@ export class Attempt {
   }
 
   async #permit(call: { callId: string; tool: string; input: unknown }) {
-    const { run, monitor, writer, start } = this.#context;
+    const { run, monitor, start } = this.#context;
     return await permitCall(
       {
         run,
-        writer,
+        writeStart: async (callId) => await this.#write({ kind: "tool-start", callId, atMs: Date.now() }),
         workspace: start.tools.workspace,
         scratch: start.tools.scratch,
         addDenial: (denial) => monitor.addDenial(denial),
@@ -124,13 +125,20 @@ export class Attempt {
 
   async #writeAhead(event: ThreadEvent): Promise<void> {
     const entry = toEntry(event);
-    if (entry === undefined) return;
+    if (entry !== undefined) await this.#write(entry);
+  }
+
+  async #write(entry: JournalEntry): Promise<void> {
     const { writer, monitor } = this.#context;
     try {
       await writer.append(entry);
       monitor.journalLines = writer.lines;
     } catch (error) {
-      this.end({ kind: "journal", message: describeJournalError(error) });
+      this.end(
+        error instanceof JournalOvertaken
+          ? { kind: "replaced" }
+          : { kind: "journal", message: describeJournalError(error) },
+      );
       throw error;
     }
   }

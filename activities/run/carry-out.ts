@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { CancelledFailure, Context } from "@temporalio/activity";
+import { ApplicationFailure, Context } from "@temporalio/activity";
 import type { AgentRunDetails, AgentRunInput, AgentRunOutcome } from "../../core/agent-run.ts";
 import { countLosses } from "../../core/attempts.ts";
 import { MAX_WORKER_LOSSES } from "../../core/limits.ts";
 import type { FailureCode } from "../../core/status.ts";
 import { toDelegateSystemPrompt, toMainSystemPrompt } from "../../core/system-prompt.ts";
 import { readPrompt } from "../definitions/prompt-store.ts";
+import { JournalOvertaken } from "../journal/journal-error.ts";
 import { killOrphans, killRun } from "../processes/end-processes.ts";
 import { ownProcessIdentity } from "../processes/process-identity.ts";
 import type { ThreadStart } from "../thread/protocol.ts";
@@ -31,20 +32,39 @@ export interface RunInProgress {
 
 /** Carry out one attempt: take the journal over, work, and leave nothing behind. */
 export async function carryOut(progress: RunInProgress): Promise<AgentRunOutcome> {
-  const { run, host, monitor, attempt } = progress;
-  const chainMarker = toChainMarker(host.stateFolder, run);
+  const { run, host, attempt } = progress;
   const marker = toRunMarker(host.stateFolder, run, attempt, randomUUID());
-  // What an attempt that was lost has left running would work against this one.
-  await killOrphans((found) => found.startsWith(chainMarker) && found !== marker);
-  let point: ResumePoint;
+  let forget: () => void;
   try {
-    point = await openResumePoint(run, attempt, host.journals);
+    // The very first thing: from here on a restarted worker can hand the attempt back.
+    forget = await writeRunRecord(host.stateFolder, toRecord(progress, marker));
   } catch (error) {
     return fail(progress, "JOURNAL_UNAVAILABLE", describeJournalError(error));
   }
   try {
+    return await takeUp(progress, marker);
+  } finally {
+    forget();
+  }
+}
+
+async function takeUp(progress: RunInProgress, marker: string): Promise<AgentRunOutcome> {
+  const { run, host, monitor, attempt, previous } = progress;
+  const chainMarker = toChainMarker(host.stateFolder, run);
+  // What an attempt that was lost has left running would work against this one.
+  await killOrphans((found) => found.startsWith(chainMarker) && found !== marker);
+  let point: ResumePoint;
+  try {
+    const scheduledAtMs = Context.current().info.currentAttemptScheduledTimestampMs;
+    const knownLines = previous?.journalLines ?? 0;
+    point = await openResumePoint(run, { number: attempt, scheduledAtMs, knownLines }, host.journals);
+  } catch (error) {
+    if (error instanceof JournalOvertaken) throw toReplaced();
+    return fail(progress, "JOURNAL_UNAVAILABLE", describeJournalError(error));
+  }
+  try {
     if (point.outcome !== undefined) return { ...point.outcome, attempts: attempt };
-    monitor.resume(point, countLosses(attempt, progress.previous, point.start.turns));
+    monitor.resume(point, countLosses(attempt, previous, point.start.turns));
     const outcome = await carryOutFrom(progress, point, marker);
     await point.writer.append({ kind: "end", runId: run.runId, outcome }).catch(() => undefined);
     return outcome;
@@ -68,12 +88,10 @@ async function carryOutFrom(
   }
   const prepared = await prepare(run, host, point, marker).catch((error: Error) => error);
   if (prepared instanceof Error) return fail(progress, "START_FAILED", prepared.message);
-  const forget = await writeRunRecord(host.stateFolder, toRecord(progress, marker));
   try {
     return await work(progress, point, prepared, marker);
   } finally {
     await killRun(marker);
-    await forget();
   }
 }
 
@@ -120,7 +138,12 @@ async function work(
     heartbeater.beatNow();
     throw end.failure;
   }
-  throw new CancelledFailure("another attempt has taken over");
+  throw toReplaced();
+}
+
+/** The server takes no answer of such an attempt any more; this one is never read as a stop, should it still do so. */
+function toReplaced(): ApplicationFailure {
+  return ApplicationFailure.retryable("another attempt has taken over", "Replaced");
 }
 
 function toRecord({ run, attempt }: RunInProgress, marker: string) {

@@ -2,7 +2,6 @@ import type { AgentRunInput, Denial } from "../../core/agent-run.ts";
 import { decidePermission } from "../../core/permissions.ts";
 import { toOneLine } from "../../core/text.ts";
 import { type ToolName, toolNames, toolsWithEffects } from "../../core/tools.ts";
-import type { JournalWriter } from "../journal/journal-store.ts";
 import { toPermissionTarget } from "../paths/permission-target.ts";
 import type { Permit } from "../thread/protocol.ts";
 
@@ -10,7 +9,8 @@ export interface GateContext {
   run: AgentRunInput;
   workspace: string;
   scratch: string;
-  writer: JournalWriter;
+  /** Puts on disk that a call is about to start. */
+  writeStart(callId: string): Promise<void>;
   addDenial(denial: Denial): void;
   /** Rejects if another attempt has taken the run over. */
   assertOwner(): Promise<void>;
@@ -32,9 +32,9 @@ export async function permitCall(
   const { mode, scope, contract, canAsk } = run.permission;
   const decision = decidePermission({ mode, scope, contract, tool, inside });
   if (decision.verdict === "allow") {
+    if (toolsWithEffects.has(tool)) await context.writeStart(call.callId);
+    // After the writing: an attempt that takes over either reads that line or is seen here.
     await context.assertOwner();
-    if (toolsWithEffects.has(tool))
-      await context.writer.append({ kind: "tool-start", callId: call.callId, atMs: Date.now() });
     return { isAllowed: true, reason: "", allowedOutside: inside === false ? [target] : [] };
   }
   const nobody = decision.verdict === "ask" && !canAsk ? ", and nobody is there to give it" : "";

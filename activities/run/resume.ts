@@ -3,7 +3,8 @@ import type { AgentRunInput, AgentRunOutcome } from "../../core/agent-run.ts";
 import { noUsage, type Usage } from "../../core/status.ts";
 import { toolsWithEffects } from "../../core/tools.ts";
 import { foldJournal, type JournalEntry, type JournalState } from "../journal/journal-entry.ts";
-import { type JournalStore, JournalUnreadable, type JournalWriter } from "../journal/journal-store.ts";
+import { JournalUnreadable } from "../journal/journal-error.ts";
+import type { JournalStore, JournalWriter } from "../journal/journal-store.ts";
 import { toText } from "../thread/message-text.ts";
 import type { ThreadStart } from "../thread/protocol.ts";
 
@@ -18,22 +19,39 @@ export interface ResumePoint {
   lastText: string;
 }
 
+/** Which attempt takes a run up, and what is known of those before. */
+export interface AttemptNumber {
+  number: number;
+  /** By the server's clock. */
+  scheduledAtMs: number;
+  /** Lines of the journal that an earlier attempt told the server of. */
+  knownLines: number;
+}
+
 /**
  * Take a run's journal over and find where to go on.
  *
  * Finished calls keep their results. An unfinished call that may have changed something is answered "may have run" and never run again; one that only
- * reads, or never started, runs again. @throws JournalUnreadable rather than go on from a wrong place.
+ * reads, or never started, runs again. @throws JournalUnreadable rather than go on from a wrong place, JournalOvertaken if a later attempt has begun.
  */
 export async function openResumePoint(
   run: AgentRunInput,
-  attempt: number,
+  attempt: AttemptNumber,
   journals: JournalStore,
 ): Promise<ResumePoint> {
-  const { entries, writer } = await journals.takeOver(run.sessionId, run.chain);
-  const inherited = entries.length === 0 ? await copyChain(run, journals, writer) : entries;
-  const before = foldJournal(inherited);
+  const { entries, writer } = await journals.takeOver(run.sessionId, run.chain, {
+    opening: {
+      kind: "run",
+      runId: run.runId,
+      attempt: attempt.number,
+      atMs: Date.now(),
+      scheduledAtMs: attempt.scheduledAtMs,
+    },
+    inherit: async () => await inheritFrom(run, journals),
+    knownLines: attempt.knownLines,
+  });
+  const before = foldJournal(entries);
   const isSameRun = before.runId === run.runId;
-  await writer.append({ kind: "run", runId: run.runId, attempt, atMs: Date.now() });
   const end = before.end?.runId === run.runId ? before.end.outcome : undefined;
   const start = await toStart(before, isSameRun, writer);
   return {
@@ -51,17 +69,12 @@ function countAnswered(start: ResumePoint["start"], before: JournalState): numbe
   return (start.unfinished?.results.length ?? before.results.size) - before.results.size;
 }
 
-/** Begin with another chain's transcript: a delegation that continues an earlier one. */
-async function copyChain(
-  run: AgentRunInput,
-  journals: JournalStore,
-  writer: JournalWriter,
-): Promise<JournalEntry[]> {
+/** What a delegation that continues an earlier one begins with: that one's transcript. */
+async function inheritFrom(run: AgentRunInput, journals: JournalStore): Promise<JournalEntry[]> {
   if (run.resumeFrom === undefined) return [];
   const entries = await journals.read(run.sessionId, run.resumeFrom);
   if (entries.length === 0)
     throw new JournalUnreadable(`the transcript of ${run.resumeFrom} is not there any more`);
-  for (const entry of entries) if (entry.kind !== "end") await writer.append(entry);
   return entries.filter((entry) => entry.kind !== "end");
 }
 

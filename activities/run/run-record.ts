@@ -17,13 +17,21 @@ const runRecordSchema = z.object({
 /** What a restarted worker needs to know of an attempt that was under way when its process was killed. */
 export type RunRecord = z.infer<typeof runRecordSchema>;
 
-/** Write down that an attempt is under way. @returns removes the record */
-export async function writeRunRecord(state: StateFolder, record: RunRecord): Promise<() => Promise<void>> {
+/**
+ * An attempt that is over is remembered for so long: its answer may still be on its way to the server, and get lost with the process. A record that stays
+ * behind does no harm: the server knows its token no more.
+ */
+const FORGET_AFTER_MS = 60_000;
+
+/** Write down that an attempt is under way. @returns says that it is over */
+export async function writeRunRecord(state: StateFolder, record: RunRecord): Promise<() => void> {
   await mkdir(state.runs, { recursive: true, mode: 0o700 });
   const file = path.join(state.runs, `${encodeFileName(record.marker)}.json`);
   await writeFile(`${file}.new`, JSON.stringify(record), { mode: 0o600 });
   await rename(`${file}.new`, file);
-  return () => rm(file, { force: true });
+  return () => {
+    setTimeout(() => void rm(file, { force: true }).catch(() => undefined), FORGET_AFTER_MS).unref();
+  };
 }
 
 /** List the attempts that are under way on this host, or were when their process died. Damaged files are passed over. */
