@@ -125,7 +125,9 @@ export class SessionHandle implements SessionPort {
 
   /** See the session as a whole, without reports and answers. Works on a closed session too, as long as the server keeps it. */
   async view(signal?: AbortSignal): Promise<SessionView> {
-    return await this.#query<SessionView>(queryNames.session, [], signal);
+    const view = await this.#query<SessionView>(queryNames.session, [], signal);
+    // A workflow's clock stands still between its steps, however long its delegates have been at work since.
+    return { ...view, nowMs: Math.max(view.nowMs, Date.now()) };
   }
 
   async permission(key: string): Promise<PermissionStanding> {

@@ -41,7 +41,7 @@ function describePhase(details: AgentRunDetails | undefined, nowMs: number): str
     case "tool":
       return details.tool === undefined
         ? `running a tool, ${silence}`
-        : `running ${details.tool.name} ${details.tool.target} for ${toSeconds(nowMs - details.tool.sinceMs)}s`;
+        : `running ${`${details.tool.name} ${details.tool.target}`.trim()} for ${toSeconds(nowMs - details.tool.sinceMs)}s`;
     case "question":
       return "asks permission";
     case "saving":

@@ -20,6 +20,8 @@ export interface Output {
   print(text: string): void;
   /** Progress and remarks for people; dropped with `--json`. */
   say(text: string): void;
+  /** Hand remarks to whoever has drawn on the screen; nobody: undefined. */
+  divert(to: ((text: string) => void) | undefined): void;
   /** Why a command failed. */
   fail(failure: Failure, stack?: string): void;
 }
@@ -27,6 +29,7 @@ export interface Output {
 /** Nothing that is written through it can drive a terminal: control characters are shown escaped. */
 export function createOutput(options: { isJson: boolean; stdout: TextStream; stderr: TextStream }): Output {
   const { isJson, stdout, stderr } = options;
+  let diverted: ((text: string) => void) | undefined;
   return {
     isJson,
     stderr,
@@ -36,8 +39,12 @@ export function createOutput(options: { isJson: boolean; stdout: TextStream; std
     print(text) {
       if (!isJson) stdout.write(`${escapeControls(text, { multiline: true })}\n`);
     },
+    divert(to) {
+      diverted = to;
+    },
     say(text) {
-      if (!isJson) stderr.write(`${escapeControls(text, { multiline: true })}\n`);
+      if (diverted !== undefined) diverted(text);
+      else if (!isJson) stderr.write(`${escapeControls(text, { multiline: true })}\n`);
     },
     fail({ code, message }, stack) {
       if (isJson) stdout.write(`${toJsonLine({ type: "error", code, message })}\n`);

@@ -1,5 +1,6 @@
 import { describeActivity, type LiveState } from "../../core/activity-text.ts";
 import { type Delegation, toElapsedSeconds } from "../../core/delegation.ts";
+import type { Turn } from "../../core/session.ts";
 import { toCountText, toDurationText } from "./durations.ts";
 import { listDelegationsOfTurn, type Snapshot } from "./progress.ts";
 import { toTerminalLine } from "./terminal-width.ts";
@@ -17,10 +18,17 @@ export function toProgressLines(snapshot: Snapshot, columns: number): string[] {
   const settled = delegations.filter(({ status }) => status !== "running").toReversed();
   const shown = [...running, ...settled].slice(0, MAX_SHOWN);
   const more = delegations.length - shown.length;
-  const head = `main agent · ${toDurationText(elapsed)} · ${toActivity(main, view.nowMs)}`;
+  const head = `main agent · ${toDurationText(elapsed)} · ${toMainActivity(record, main, view.nowMs)}`;
   const rows = shown.map((delegation) => toRow(delegation, live.get(delegation.id), view.nowMs));
   const rest = more > 0 ? [`  and ${more} more`] : [];
   return [head, ...rows, ...rest].map((line) => toTerminalLine(line, columns));
+}
+
+function toMainActivity(record: Turn | undefined, main: LiveState | undefined, nowMs: number): string {
+  if (record !== undefined && record.status !== "running") return record.status;
+  // Its run is over, and was counted; what is left is the end of its delegates.
+  if (record !== undefined && record.turns > 0 && main?.kind === "queued") return "ends its delegates";
+  return toActivity(main, nowMs);
 }
 
 function toRow(delegation: Delegation, live: LiveState | undefined, nowMs: number): string {

@@ -1,11 +1,12 @@
+import { cutAt, escapeControls } from "../../core/text.ts";
 import type { TextStream } from "./output.ts";
 import type { Progress, Snapshot } from "./progress.ts";
 import { toProgressLines } from "./progress-lines.ts";
-import { toTerminalLine } from "./terminal-width.ts";
 
 const MIN_REDRAW_MS = 100;
 const TICK_MS = 1000;
 const DEFAULT_COLUMNS = 80;
+const MAX_NOTE_CHARACTERS = 2000;
 
 const ESCAPE = "\u001b[";
 const eraseToLineEnd = `${ESCAPE}K`;
@@ -35,7 +36,7 @@ export function createTerminalProgress(stream: TextStream, now: () => number = D
   }
 
   function drawSoon(): void {
-    if (pending !== undefined || isEnded) return;
+    if (pending !== undefined || latest === undefined || isEnded) return;
     const waitMs = Math.max(0, drawnAtMs + MIN_REDRAW_MS - now());
     pending = setTimeout(() => {
       pending = undefined;
@@ -51,7 +52,7 @@ export function createTerminalProgress(stream: TextStream, now: () => number = D
       drawSoon();
     },
     note(text) {
-      if (!isEnded) draw(`${toTerminalLine(text, columns())}${eraseToLineEnd}\n`);
+      if (!isEnded) draw(toNote(text));
     },
     end() {
       if (isEnded) return;
@@ -61,6 +62,12 @@ export function createTerminalProgress(stream: TextStream, now: () => number = D
       stream.write(`${toCursorUp(drawnLines)}${eraseBelow}`);
     },
   };
+}
+
+/** A remark stays above what is redrawn, so it may be as wide as it is. */
+function toNote(text: string): string {
+  const lines = escapeControls(cutAt(text, MAX_NOTE_CHARACTERS), { multiline: true }).split("\n");
+  return lines.map((line) => `${line}${eraseToLineEnd}\n`).join("");
 }
 
 /** Between two looks the clocks on the screen go on. */

@@ -10,7 +10,16 @@ import { toResultEvent, toSummaryText } from "./summary.ts";
 /** Show progress in place on a terminal, as lines elsewhere, as events with `--json`. */
 export function createProgress(output: Output): Progress {
   const isTerminal = !output.isJson && output.stderr.isTTY === true;
-  return isTerminal ? createTerminalProgress(output.stderr) : createPlainProgress(output);
+  if (!isTerminal) return createPlainProgress(output);
+  const progress = createTerminalProgress(output.stderr);
+  output.divert(progress.note);
+  return {
+    ...progress,
+    end() {
+      output.divert(undefined);
+      progress.end();
+    },
+  };
 }
 
 /** Our own dev server ends a moment after the last command that uses it. */

@@ -81,8 +81,9 @@ function toSnapshot(delegations: Delegation[], live: Snapshot["live"] = new Map(
         hasSearchAttributes: false,
       },
       permissionMode: "ask",
-      turns: [toTurn("")],
+      turns: [{ ...toTurn(""), status: "running", turns: 0 }],
       delegations,
+      questions: [],
       runningCap: 10,
       isClosing: false,
       nowMs: 61_000,
@@ -185,8 +186,10 @@ describe("progress on a terminal", () => {
     }, 5);
     await promise;
     clearInterval(timer);
+    const redraws = writes.length;
+    progress.note("a remark \u001b[2J\nof two lines");
+    expect(writes.pop()).toContain("\u001b[2A\ra remark \\x1b[2J\u001b[K\nof two lines\u001b[K\n");
     progress.end();
-    const redraws = writes.length - 1;
     expect(redraws).toBeGreaterThan(1);
     expect(redraws).toBeLessThanOrEqual(Math.ceil((Date.now() - startedAtMs) / 100) + 1);
     // Nothing but the cursor's own movements and erasures is written besides the text.
