@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LiveState } from "../../core/activity-text.ts";
 import type { SessionView } from "../../core/messages.ts";
 import type { SessionHandle } from "../session-handle.ts";
 import type { Host } from "./host.ts";
@@ -92,12 +91,11 @@ async function showTurn(following: Following, signal: AbortSignal): Promise<void
 }
 
 async function look({ session, turn }: Following, signal: AbortSignal): Promise<Snapshot> {
+  // In this order: a run that ends in between is seen as running and its turn as ended, never the other way round.
+  const main = await session.liveTurn();
   const view = await session.view(AbortSignal.any([signal, AbortSignal.timeout(LOOK_PATIENCE_MS)]));
   const running = listDelegationsOfTurn(view, turn).filter(({ status }) => status === "running");
-  const [main, live]: [LiveState, ReadonlyMap<string, LiveState>] = await Promise.all([
-    session.liveTurn(),
-    session.live(running.map(({ id }) => id)),
-  ]);
+  const live = await session.live(running.map(({ id }) => id));
   return { view, turn, main, live };
 }
 
