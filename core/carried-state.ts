@@ -7,6 +7,9 @@ const MAX_CARRIED_BYTES = 400 * 1024;
 /** The last turn's answer, for a host that asks for it right after the session continued as new. */
 const MAX_LAST_ANSWER_BYTES = 30 * 1024;
 
+/** Grants for the session that are carried on; each holds a path or command of at most 2,000 characters. */
+const MAX_CARRIED_ALLOWANCES = 5;
+
 /**
  * Make a session's state fit for continue-as-new: plain JSON, bounded in bytes whatever the script of its texts.
  *
@@ -24,7 +27,9 @@ export function toCarriedState(state: SessionState): SessionState {
       : { error: { ...turn.error, message: cutToBytes(turn.error.message, 400) } }),
   }));
   const slim = state.delegations.map(toSlim);
-  const bare = { ...state, catalogue: [], turns };
+  // No run is under way, so no question is open; what was answered stays in the history that ends here.
+  const allowances = state.allowances.slice(-MAX_CARRIED_ALLOWANCES);
+  const bare = { ...state, catalogue: [], questions: [], allowances, turns };
   let bytes = countJsonBytes({
     ...bare,
     delegations: slim.map((record) => ({ ...record, report: "", isReportAway: true })),

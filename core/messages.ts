@@ -1,4 +1,5 @@
 import type { Delegation } from "./delegation.ts";
+import type { Allowance, PermissionQuestionRecord } from "./permission-questions.ts";
 import type { PermissionMode } from "./permissions.ts";
 import type { SessionInput, SessionState, Turn } from "./session.ts";
 import type { FinalStatus } from "./status.ts";
@@ -13,9 +14,20 @@ export const updateNames = {
   taskStop: "taskStop",
   abortTurn: "abortTurn",
   close: "close",
+  answerPermission: "answerPermission",
+  setPermissionMode: "setPermissionMode",
 } as const;
-export const queryNames = { session: "session", report: "report", turn: "turn" } as const;
-export const signalNames = { delegateSettled: "delegateSettled", stop: "stop" } as const;
+export const queryNames = {
+  session: "session",
+  report: "report",
+  turn: "turn",
+  permission: "permission",
+} as const;
+export const signalNames = {
+  delegateSettled: "delegateSettled",
+  permissionAsked: "permissionAsked",
+  stop: "stop",
+} as const;
 
 /** Task queue of sessions and turns unless another is named. */
 export const DEFAULT_TASK_QUEUE = "subagents";
@@ -40,6 +52,7 @@ export const refusals = {
   cannotResume: "Task.CannotResume",
   turnRunning: "Send.TurnRunning",
   closing: "Session.Closing",
+  unknownQuestion: "Permission.UnknownQuestion",
 } as const;
 
 /** A call of Task by the main agent (with its turn and call key) or by another host (without). */
@@ -95,6 +108,19 @@ export interface SendCall {
   prompt: string;
 }
 
+/** What became of an answer: a late or second one changes nothing and is told how the question stands. */
+export interface PermissionAnswered {
+  question: PermissionQuestionRecord;
+  hasTakenEffect: boolean;
+}
+
+/** How a run's call stands with its session: the present mode, and the question about the call if one was asked. */
+export interface PermissionStanding {
+  mode: PermissionMode;
+  allowances: Allowance[];
+  question: PermissionQuestionRecord | undefined;
+}
+
 /** What a query shows of a session. Reports and answers are read one by one. */
 export interface SessionView {
   sessionId: string;
@@ -102,6 +128,8 @@ export interface SessionView {
   permissionMode: PermissionMode;
   turns: Turn[];
   delegations: Delegation[];
+  /** Open ones first, the oldest first; then the latest that were answered. */
+  questions: PermissionQuestionRecord[];
   runningCap: number;
   isClosing: boolean;
   nowMs: number;

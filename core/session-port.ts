@@ -1,5 +1,6 @@
 import type { LiveState } from "./activity-text.ts";
 import type {
+  PermissionStanding,
   SessionView,
   TaskCall,
   TaskStarted,
@@ -8,6 +9,8 @@ import type {
   TaskWaitAnswer,
   TaskWaitCall,
 } from "./messages.ts";
+
+import type { PermissionRequest } from "./permission-questions.ts";
 
 /** What is needed of an `AbortSignal`, which this folder's types don't know. */
 export interface EndSignal {
@@ -28,6 +31,10 @@ export interface SessionPort {
   taskWait(call: TaskWaitCall, callKey: string, signal?: EndSignal): Promise<TaskWaitAnswer>;
   taskStop(call: TaskStopCall, callKey: string): Promise<TaskStopAnswer>;
   view(): Promise<SessionView>;
+  /** The present mode, and how the question with this key stands. */
+  permission(key: string): Promise<PermissionStanding>;
+  /** Put a question; the same key again changes nothing. */
+  askPermission(request: PermissionRequest): Promise<void>;
   /** What each of these delegates is doing, by the server's own record; unknown with a reason where it can't be told. */
   live(delegationIds: readonly string[]): Promise<Map<string, LiveState>>;
 }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { agentRunInputSchema } from "./agent-run.ts";
 import { definitionSchema, modelSourceSchema, thinkingLevelSchema } from "./definition.ts";
 import { delegationSchema, stopCauses } from "./delegation.ts";
+import { allowanceSchema, permissionQuestionSchema } from "./permission-questions.ts";
 import { permissionModeSchema, permissionModes } from "./permissions.ts";
 import { runErrorSchema, usageSchema } from "./status.ts";
 
@@ -62,6 +63,10 @@ export const sessionStateSchema = z.object({
   lastTurn: z.number(),
   permissionMode: z.enum(permissionModes),
   catalogue: z.array(definitionSchema),
+  /** Open questions and the latest answered ones. */
+  questions: z.array(permissionQuestionSchema),
+  lastQuestion: z.number(),
+  allowances: z.array(allowanceSchema),
 });
 export type SessionState = z.infer<typeof sessionStateSchema>;
 

@@ -19,6 +19,7 @@ export interface SessionFolder {
   root: string;
   journals: string;
   scratch: string;
+  /** Below the scratch folder, so that agents may read what was too long to show. */
   outputs: string;
   ledger: string;
 }
@@ -55,7 +56,7 @@ export function toSessionFolder(state: StateFolder, sessionId: string): SessionF
     root,
     journals: `${root}/journals`,
     scratch: `${root}/scratch`,
-    outputs: `${root}/outputs`,
+    outputs: `${root}/scratch/outputs`,
     ledger: `${root}/ledger`,
   };
 }

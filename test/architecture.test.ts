@@ -93,9 +93,11 @@ describe("the wire contract", () => {
         taskStop: "taskStop",
         abortTurn: "abortTurn",
         close: "close",
+        answerPermission: "answerPermission",
+        setPermissionMode: "setPermissionMode",
       },
-      queryNames: { session: "session", report: "report", turn: "turn" },
-      signalNames: { delegateSettled: "delegateSettled", stop: "stop" },
+      queryNames: { session: "session", report: "report", turn: "turn", permission: "permission" },
+      signalNames: { delegateSettled: "delegateSettled", permissionAsked: "permissionAsked", stop: "stop" },
       refusals: {
         badInput: "Input.Invalid",
         unknownAgent: "Task.UnknownAgent",
@@ -106,6 +108,7 @@ describe("the wire contract", () => {
         cannotResume: "Task.CannotResume",
         turnRunning: "Send.TurnRunning",
         closing: "Session.Closing",
+        unknownQuestion: "Permission.UnknownQuestion",
       },
       DEFAULT_TASK_QUEUE: "subagents",
     });

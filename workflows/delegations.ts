@@ -24,6 +24,7 @@ import type { RunError } from "../core/status.ts";
 import { cutAt, toOneLine } from "../core/text.ts";
 import { salvageRun } from "./agent-run.ts";
 import { type delegateWorkflow, stopSignal } from "./delegate.ts";
+import { withdrawQuestions } from "./permission-handler.ts";
 import {
   findDelegation,
   listRunning,
@@ -50,6 +51,7 @@ export function createDelegations(session: SessionContext): Delegations {
     if (delegation === undefined || delegation.status !== "running") return;
     replaceDelegation(session, settleDelegation(delegation, settlement, Date.now()));
     session.state.delegations = dropOldest(session.state.delegations);
+    withdrawQuestions(session, settlement.delegationId);
     showSession(session);
   }
 

@@ -4,6 +4,7 @@ import {
   condition,
   continueAsNew,
   defineQuery,
+  defineSignal,
   defineUpdate,
   setHandler,
   workflowInfo,
@@ -12,10 +13,13 @@ import { toCarriedState } from "../core/carried-state.ts";
 import type { Delegation } from "../core/delegation.ts";
 import { MAX_TASK_CHARACTERS, RUNNING_CAP } from "../core/limits.ts";
 import {
+  type PermissionAnswered,
+  type PermissionStanding,
   queryNames,
   refusals,
   type SendCall,
   type SessionView,
+  signalNames,
   type TaskCall,
   type TaskStarted,
   type TaskStopAnswer,
@@ -24,10 +28,21 @@ import {
   type TaskWaitCall,
   updateNames,
 } from "../core/messages.ts";
+import type { PermissionAnswer, PermissionRequest } from "../core/permission-questions.ts";
+import type { PermissionMode } from "../core/permissions.ts";
 import type { SessionInput, SessionState, Turn } from "../core/session.ts";
 import { readCatalogue } from "./catalogue.ts";
 import { delegateSettledSignal } from "./delegate.ts";
 import { createDelegations, type Delegations, requestStopOfAll } from "./delegations.ts";
+import {
+  handleAnswer,
+  handleMode,
+  takeQuestion,
+  toStanding,
+  validateAnswer,
+  validateMode,
+} from "./permission-handler.ts";
+import { refuse } from "./refuse.ts";
 import {
   createSessionContext,
   findDelegation,
@@ -36,7 +51,7 @@ import {
   type SessionContext,
   showSession,
 } from "./session-context.ts";
-import { handleTask, refuse, validateTask } from "./task-handler.ts";
+import { handleTask, validateTask } from "./task-handler.ts";
 import { handleTaskStop, parseTaskStop } from "./task-stop-handler.ts";
 import { handleTaskWait, parseTaskWait } from "./task-wait-handler.ts";
 import { abortTurn, carryOutTurn, openTurn } from "./turns.ts";
@@ -47,6 +62,14 @@ export const taskWaitUpdate = defineUpdate<TaskWaitAnswer, [TaskWaitCall]>(updat
 export const taskStopUpdate = defineUpdate<TaskStopAnswer, [TaskStopCall]>(updateNames.taskStop);
 export const abortTurnUpdate = defineUpdate<{ turn: number | undefined }, []>(updateNames.abortTurn);
 export const closeUpdate = defineUpdate<void, []>(updateNames.close);
+export const answerPermissionUpdate = defineUpdate<PermissionAnswered, [PermissionAnswer]>(
+  updateNames.answerPermission,
+);
+export const setPermissionModeUpdate = defineUpdate<{ mode: PermissionMode }, [{ mode: PermissionMode }]>(
+  updateNames.setPermissionMode,
+);
+export const permissionAskedSignal = defineSignal<[PermissionRequest]>(signalNames.permissionAsked);
+export const permissionQuery = defineQuery<PermissionStanding, [string]>(queryNames.permission);
 export const sessionQuery = defineQuery<SessionView>(queryNames.session);
 export const reportQuery = defineQuery<Delegation | undefined, [string]>(queryNames.report);
 export const turnQuery = defineQuery<Turn | undefined, [number]>(queryNames.turn);
@@ -153,6 +176,14 @@ function installHandlers(session: SessionContext, delegations: Delegations, inbo
     session.isClosing = true;
     abortTurn(session);
   });
+  setHandler(answerPermissionUpdate, (answer) => handleAnswer(session, answer), {
+    validator: (answer) => validateAnswer(session, answer),
+  });
+  setHandler(setPermissionModeUpdate, ({ mode }) => handleMode(session, mode), {
+    validator: ({ mode }) => validateMode(mode),
+  });
+  setHandler(permissionAskedSignal, (request) => takeQuestion(session, request));
+  setHandler(permissionQuery, (key) => toStanding(session, key));
   setHandler(delegateSettledSignal, (settlement) => delegations.settle(settlement));
   setHandler(sessionQuery, () => toView(session));
   setHandler(reportQuery, (id) => findDelegation(session, id));
@@ -185,6 +216,10 @@ function toView(session: SessionContext): SessionView {
     permissionMode: state.permissionMode,
     turns: state.turns.map((turn) => ({ ...turn, answer: "" })),
     delegations: state.delegations.map((delegation) => ({ ...delegation, report: "" })),
+    questions: [
+      ...state.questions.filter((question) => question.state === "open"),
+      ...state.questions.filter((question) => question.state !== "open").toReversed(),
+    ],
     runningCap: RUNNING_CAP,
     isClosing: session.isClosing,
     nowMs: Date.now(),

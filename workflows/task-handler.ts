@@ -1,4 +1,4 @@
-import { ApplicationFailure, condition } from "@temporalio/workflow";
+import { condition } from "@temporalio/workflow";
 import type { AgentRunInput } from "../core/agent-run.ts";
 import { type Definition, type ModelSource, toModelLabel } from "../core/definition.ts";
 import { createDelegation, toElapsedSeconds } from "../core/delegation.ts";
@@ -7,12 +7,8 @@ import { refusals, type TaskCall, type TaskStarted } from "../core/messages.ts";
 import { nearestName, normalizeAgentName } from "../core/names.ts";
 import { describeProblems, type TaskInput, taskInputSchema } from "../core/task-calls.ts";
 import type { Delegations } from "./delegations.ts";
+import { refuse } from "./refuse.ts";
 import { findDelegation, listRunning, type SessionContext } from "./session-context.ts";
-
-/** Refuse a caller's mistake; nothing has changed. */
-export function refuse(type: string, text: string): never {
-  throw ApplicationFailure.nonRetryable(text, type);
-}
 
 /** Check a Task call before it is accepted. @throws ApplicationFailure with a type of {@link refusals}. */
 export function validateTask(session: SessionContext, call: TaskCall): void {

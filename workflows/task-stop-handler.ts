@@ -3,8 +3,8 @@ import { TASK_STOP_ANSWER_SECONDS } from "../core/limits.ts";
 import { refusals, type StopOutcome, type TaskStopAnswer, type TaskStopCall } from "../core/messages.ts";
 import { describeProblems, type TaskStopInput, taskStopInputSchema } from "../core/task-calls.ts";
 import type { Delegations } from "./delegations.ts";
+import { refuse } from "./refuse.ts";
 import { findDelegation, listRunning, type SessionContext } from "./session-context.ts";
-import { refuse } from "./task-handler.ts";
 import { sortIds } from "./task-wait-handler.ts";
 
 /** Check a TaskStop call before it is accepted. @throws ApplicationFailure Input.Invalid. */

@@ -11,8 +11,8 @@ import {
 } from "../core/task-calls.ts";
 import { boundReports } from "../core/task-wait.ts";
 import { salvageRun } from "./agent-run.ts";
+import { refuse } from "./refuse.ts";
 import { findDelegation, replaceDelegation, type SessionContext } from "./session-context.ts";
-import { refuse } from "./task-handler.ts";
 
 /** Ids that a call names, told apart. Duplicates count once; unknown ids are no targets. */
 export interface Targets {

@@ -9,6 +9,7 @@ import { toolNames } from "../core/tools.ts";
 import { carryOutRun } from "./agent-run.ts";
 import { readCatalogue } from "./catalogue.ts";
 import { type Delegations, requestStopOfAll } from "./delegations.ts";
+import { withdrawQuestions } from "./permission-handler.ts";
 import { findTurn, listRunning, type SessionContext, showSession } from "./session-context.ts";
 
 /** Answers of earlier turns are kept to this length. */
@@ -75,6 +76,7 @@ export async function carryOutTurn(
     recordProgress(session, active.number, outcome);
   }
   active.isEnding = true;
+  withdrawQuestions(session, "main");
   await endDelegates(session, delegations);
   endTurn(session, active.number, outcome);
   session.activeTurn = undefined;

@@ -6,6 +6,8 @@ import { TestWorkflowEnvironment } from "@temporalio/testing";
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from "@temporalio/worker";
 import { createDelegation, type Delegation, type Settlement } from "../../core/delegation.ts";
 import {
+  type PermissionAnswered,
+  type PermissionStanding,
   queryNames,
   type SessionView,
   signalNames,
@@ -15,6 +17,7 @@ import {
   updateNames,
   workflowNames,
 } from "../../core/messages.ts";
+import type { PermissionAnswer, PermissionRequest } from "../../core/permission-questions.ts";
 import type { SessionInput, SessionState } from "../../core/session.ts";
 import { noUsage } from "../../core/status.ts";
 import type { TaskInput, TaskStopInput, TaskWaitInput } from "../../core/task-calls.ts";
@@ -129,6 +132,32 @@ export class TestSession {
 
   async send(prompt: string): Promise<{ turn: number }> {
     return await this.#update(updateNames.send, { prompt });
+  }
+
+  async ask(request: Partial<PermissionRequest> & { key: string }): Promise<void> {
+    const asked: PermissionRequest = {
+      chain: "task-1",
+      agent: "explorer",
+      tool: "Bash",
+      target: "npm test",
+      arguments: "{}",
+      scope: "inherit",
+      reason: "mode ask",
+      ...request,
+    };
+    await this.handle.signal(signalNames.permissionAsked, asked);
+  }
+
+  async answer(answer: Partial<PermissionAnswer>): Promise<PermissionAnswered> {
+    return await this.#update(updateNames.answerPermission, { verdict: "allow", by: "tester", ...answer });
+  }
+
+  async setMode(mode: string): Promise<unknown> {
+    return await this.#update(updateNames.setPermissionMode, { mode });
+  }
+
+  async standing(key: string): Promise<PermissionStanding> {
+    return await this.handle.query(queryNames.permission, key);
   }
 
   async view(): Promise<SessionView> {

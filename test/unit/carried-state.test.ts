@@ -47,7 +47,17 @@ function state(unit: string): SessionState {
     attempts: 1,
   }));
   const delegations = Array.from({ length: 100 }, (_, index) => full(index + 1, unit));
-  return { delegations, lastDelegation: 100, turns, lastTurn: 50, permissionMode: "ask", catalogue: [] };
+  return {
+    delegations,
+    lastDelegation: 100,
+    turns,
+    lastTurn: 50,
+    permissionMode: "ask",
+    catalogue: [],
+    questions: [],
+    lastQuestion: 0,
+    allowances: [],
+  };
 }
 
 test.each([
@@ -88,7 +98,7 @@ test("a settled delegation is never changed by a later settlement", () => {
 });
 
 test("of more than 100 settled records those go that settled earliest, whatever their numbers; running ones stay", () => {
-  const records = Array.from({ length: 103 }, (_, index) => ({
+  const records: Delegation[] = Array.from({ length: 103 }, (_, index) => ({
     ...full(index + 1, "x"),
     settledAtMs: 1000 - index,
   }));
