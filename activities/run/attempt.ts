@@ -30,6 +30,7 @@ export class Attempt {
   readonly #idle: IdleWatch;
   readonly #thread: ThreadHandle;
   #end: (end: RunEnd) => void = () => undefined;
+  #cause: RunEnd | undefined;
 
   constructor(context: AttemptContext) {
     this.#context = context;
@@ -52,7 +53,13 @@ export class Attempt {
 
   /** End the attempt for a cause. Only the first one counts. */
   end(end: RunEnd): void {
-    this.#end(end);
+    this.#cause ??= end;
+    this.#end(this.#cause);
+  }
+
+  /** Whether another attempt goes on: what the end of this one makes of its tools is no result then. */
+  get #isHandedOn(): boolean {
+    return this.#cause?.kind === "handed-back" || this.#cause?.kind === "replaced";
   }
 
   /** Leave nothing running: timers, pending calls, the thread. Processes are ended by the caller. */
@@ -118,7 +125,7 @@ export class Attempt {
   }
 
   async #assertOwner(): Promise<void> {
-    if (!this.#stop.signal.aborted && !(await this.#context.writer.isOvertaken())) return;
+    if (this.#cause === undefined && !(await this.#context.writer.isOvertaken())) return;
     this.end({ kind: "replaced" });
     throw new Error("this attempt is over: nothing more may be written");
   }
@@ -130,6 +137,7 @@ export class Attempt {
 
   async #write(entry: JournalEntry): Promise<void> {
     const { writer, monitor } = this.#context;
+    if (this.#isHandedOn) throw new JournalOvertaken("another attempt goes on");
     try {
       await writer.append(entry);
       monitor.journalLines = writer.lines;

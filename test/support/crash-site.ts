@@ -9,7 +9,7 @@ import type { SessionInput } from "../../core/session.ts";
 import { toSessionFolder } from "../../core/state-folder.ts";
 import { type Handler, type OpenAiServer, startOpenAiServer } from "./openai-server.ts";
 import { RealServer, until } from "./real-session.ts";
-import { WorkerProcess } from "./worker-process.ts";
+import { type WorkerPlace, WorkerProcess } from "./worker-process.ts";
 
 /** Answers of a model: by a word of the prompt or task, one a turn. */
 export type Parts = Record<string, readonly Handler[]>;
@@ -52,7 +52,7 @@ export class CrashSite {
   }
 
   /** @param place another server's address or another state folder than the site's own */
-  async startWorker(place: { address?: string; stateHome?: string } = {}): Promise<WorkerProcess> {
+  async startWorker(place: Partial<WorkerPlace> = {}): Promise<WorkerProcess> {
     const worker = await WorkerProcess.start({
       address: this.server.address,
       stateHome: path.join(this.server.folder, "state"),
@@ -148,6 +148,17 @@ export class CrashSite {
       .split("\n")
       .slice(0, -1)
       .map((line) => JSON.parse(line) as JournalEntry);
+  }
+
+  /** Run records of attempts under way, or over only a moment ago. */
+  async records(): Promise<string[]> {
+    return await readdir(this.server.stateFolder.runs).catch(() => []);
+  }
+
+  /** History events of a session or of a delegate. */
+  async history(workflowId: string) {
+    const handle = this.server.environment.client.workflow.getHandle(workflowId);
+    return (await handle.fetchHistory()).events ?? [];
   }
 
   async read(name: string): Promise<string> {

@@ -12,7 +12,12 @@ export interface WorkerPlace {
   /** XDG_STATE_HOME. */
   stateHome: string;
   home: string;
+  /** No file may grow beyond this: a full disk that hits this worker alone. */
+  fileLimitBytes?: number;
 }
+
+/** Without a listener the signal that comes with the limit ends the process. */
+const IGNORE_LIMIT_SIGNAL = "--import=data:text/javascript,process.on('SIGXFSZ',()=>{})";
 
 /** A worker in a process of its own, as the command line starts it, so that it can be killed, stopped and started again. */
 export class WorkerProcess {
@@ -23,9 +28,16 @@ export class WorkerProcess {
 
   private constructor(place: WorkerPlace) {
     const { NODE_OPTIONS: _, ...environment } = process.env;
-    this.#child = spawn(process.execPath, [MAIN, "worker", "--json", "--task-queue", place.taskQueue], {
+    const words = [process.execPath, MAIN, "worker", "--json", "--task-queue", place.taskQueue];
+    const { fileLimitBytes } = place;
+    const [program = "", ...args] =
+      fileLimitBytes === undefined
+        ? words
+        : ["sh", "-c", `ulimit -f ${Math.ceil(fileLimitBytes / 512)}; exec "$0" "$@"`, ...words];
+    this.#child = spawn(program, args, {
       env: {
         ...environment,
+        ...(fileLimitBytes === undefined ? {} : { NODE_OPTIONS: IGNORE_LIMIT_SIGNAL }),
         HOME: place.home,
         XDG_STATE_HOME: place.stateHome,
         TEMPORAL_ADDRESS: place.address,
