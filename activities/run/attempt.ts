@@ -110,18 +110,34 @@ export class Attempt {
   }
 
   async #permit(call: { callId: string; tool: string; input: unknown }) {
-    const { run, monitor, start } = this.#context;
+    const { run, host, monitor, start } = this.#context;
     return await permitCall(
       {
         run,
         writeStart: async (callId) => await this.#write({ kind: "tool-start", callId, atMs: Date.now() }),
+        session: host.sessionFor(run.sessionId),
         workspace: start.tools.workspace,
         scratch: start.tools.scratch,
+        signal: this.#stop.signal,
         addDenial: (denial) => monitor.addDenial(denial),
+        openQuestion: () => this.#holdForQuestion(),
+        closeQuestion: () => this.#releaseAfterQuestion(),
         assertOwner: async () => await this.#assertOwner(),
       },
-      call,
+      { ...call, key: `${run.runId}/${monitor.turns}/${call.callId}` },
     );
+  }
+
+  #holdForQuestion(): void {
+    this.#idle.hold();
+    this.#context.monitor.openQuestion();
+    this.#context.heartbeater.beatNow();
+  }
+
+  #releaseAfterQuestion(): void {
+    this.#idle.release();
+    this.#context.monitor.closeQuestion();
+    this.#context.heartbeater.beatNow();
   }
 
   async #assertOwner(): Promise<void> {
