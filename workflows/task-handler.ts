@@ -110,7 +110,7 @@ function checkTurn(session: SessionContext, call: TaskCall): void {
 
 function findDefinition(session: SessionContext, input: TaskInput): Definition {
   const resumed = input.resume ? findResumable(session, input.resume) : undefined;
-  const asked = normalizeAgentName(input.agent ?? resumed?.agent ?? "");
+  const asked = normalizeAgentName(input.agent?.trim() ? input.agent : (resumed?.agent ?? ""));
   const found = session.state.catalogue.find((definition) => definition.name === asked);
   if (found !== undefined) return found;
   const names = session.state.catalogue.map((definition) => definition.name);
