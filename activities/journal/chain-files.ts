@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { encodeFileName } from "../../core/state-folder.ts";
-import { type JournalEntry, parseEntry } from "./journal-entry.ts";
+import { fromLine, type JournalEntry } from "./journal-entry.ts";
 import { JournalUnreadable } from "./journal-error.ts";
 
 /** The files of one chain: a journal a generation, and an empty one beside it once it is sealed. */
@@ -82,7 +82,7 @@ export async function readEntries(file: string): Promise<JournalEntry[]> {
   const whole = lines.slice(0, -1);
   return whole.map((line, index) => {
     try {
-      return parseEntry(line);
+      return fromLine(line, index + 1);
     } catch (error) {
       throw new JournalUnreadable(`line ${index + 1} of the journal is damaged`, { cause: error });
     }

@@ -41,11 +41,16 @@ const entrySchema = z.discriminatedUnion("kind", [
   }),
 ]);
 
-/** Read one line of a journal. @throws Error if it is no entry. */
-export function parseEntry(line: string): JournalEntry {
-  const value: unknown = JSON.parse(line);
-  entrySchema.parse(value);
-  return value as JournalEntry;
+/** Write an entry as the journal's line of this number, from 1. */
+export function toLine(entry: JournalEntry, number: number): string {
+  return `${JSON.stringify({ n: number, ...entry })}\n`;
+}
+
+/** Read a line of a journal. Its number tells that none before it is missing. @throws Error if it is not that line */
+export function fromLine(line: string, number: number): JournalEntry {
+  const { n, ...entry } = z.looseObject({ n: z.literal(number) }).parse(JSON.parse(line));
+  entrySchema.parse(entry);
+  return entry as unknown as JournalEntry;
 }
 
 /** What a journal says of a chain. */

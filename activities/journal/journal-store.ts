@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, link, mkdir, open, rm } from "node:fs/promises";
 import { type StateFolder, toSessionFolder } from "../../core/state-folder.ts";
 import { ChainFiles, readEntries } from "./chain-files.ts";
-import type { JournalEntry, RunOpening } from "./journal-entry.ts";
+import { type JournalEntry, type RunOpening, toLine } from "./journal-entry.ts";
 import { JournalOvertaken, JournalUnreadable } from "./journal-error.ts";
 
 /** What an attempt takes a chain over with. */
@@ -97,7 +97,7 @@ async function begin(
   const draft = `${file}.${randomUUID()}.new`;
   const handle = await open(draft, "wx", 0o600);
   try {
-    await handle.appendFile(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
+    await handle.appendFile(entries.map((entry, index) => toLine(entry, index + 1)).join(""));
     await handle.datasync();
     const writer = (await claim(draft, file))
       ? toWriter(handle, files, generation, entries.length)
@@ -134,7 +134,7 @@ function toWriter(
   let last: Promise<void> = Promise.resolve();
   const write = async (entry: JournalEntry): Promise<void> => {
     if (await files.isOvertaken(generation)) throw new JournalOvertaken("a later attempt owns the journal");
-    await handle.appendFile(`${JSON.stringify(entry)}\n`);
+    await handle.appendFile(toLine(entry, lines + 1));
     await handle.datasync();
     lines += 1;
   };

@@ -83,18 +83,20 @@ describe("a journal", () => {
   });
 
   test.each([
-    ["cut bytes", '{"kind":"mess'],
+    ["cut bytes", '{"n":2,"kind":"mess'],
+    ["a line of another number", '{"n":3,"kind":"turn-end"}'],
+    ["a line without a number", '{"kind":"turn-end"}'],
     ["NUL bytes", "\0\0\0\0"],
     ["an empty line", ""],
     ["null", "null"],
     ["a number", "5"],
-    ["an unknown kind", '{"kind":"wish"}'],
-    ["a message without a role", '{"kind":"message","message":{}}'],
-    ["a result without its call", '{"kind":"tool-end","result":{}}'],
+    ["an unknown kind", '{"n":2,"kind":"wish"}'],
+    ["a message without a role", '{"n":2,"kind":"message","message":{}}'],
+    ["a result without its call", '{"n":2,"kind":"tool-end","result":{}}'],
   ])("that is damaged before its end (%s) is refused, and left as it was", async (_, line) => {
     const { writer } = await take(1);
     await writer.close();
-    await appendFile(fileOf(1), `${line}\n${JSON.stringify({ kind: "turn-end" })}\n`);
+    await appendFile(fileOf(1), `${line}\n${JSON.stringify({ n: 3, kind: "turn-end" })}\n`);
     const before = await readFile(fileOf(1));
     await expect(take(2)).rejects.toMatchObject({
       name: "JournalUnreadable",
