@@ -58,7 +58,13 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     shutdownForceTime: "15s",
   };
   const workers = await Promise.all([
-    Worker.create({ ...shared, taskQueue: options.taskQueue, workflowBundle: bundle }),
+    Worker.create({
+      ...shared,
+      taskQueue: options.taskQueue,
+      workflowBundle: bundle,
+      // What the server keeps for a worker that was killed goes to the next one after this time.
+      stickyQueueScheduleToStartTimeout: "2s",
+    }),
     Worker.create({ ...shared, taskQueue: toDelegateTaskQueue(options.taskQueue) }),
   ]);
   const unregister = await registerWorker(options.stateFolder, {
