@@ -2,6 +2,7 @@ import {
   ActivityCancellationType,
   ActivityFailure,
   ApplicationFailure,
+  type EventGroupMarker,
   isCancellation,
   proxyActivities,
   TimeoutFailure,
@@ -18,6 +19,8 @@ import { cutAt } from "../core/text.ts";
 export interface RunPlacement {
   taskQueue: string;
   summary: string;
+  /** Shown together in Temporal Web. */
+  group?: EventGroupMarker;
   /** Whether the session or the delegate was asked to end this run. */
   isCancelRequested: () => boolean;
 }
@@ -32,6 +35,7 @@ export async function carryOutRun(input: AgentRunInput, placement: RunPlacement)
   const activities: Activities = proxyActivities<Activities>({
     taskQueue: placement.taskQueue,
     summary: placement.summary,
+    ...(placement.group === undefined ? {} : { eventGroups: [placement.group] }),
     heartbeatTimeout: Math.min(input.limits.idleSeconds, MAX_HEARTBEAT_TIMEOUT_SECONDS) * 1000,
     scheduleToCloseTimeout: input.limits.maxDurationSeconds * 1000,
     // A stopped run still hands over its partial report. The SDK's own default would drop it.

@@ -2,6 +2,8 @@ import {
   ChildWorkflowCancellationType,
   ChildWorkflowFailure,
   type ChildWorkflowHandle,
+  createEventGroup,
+  type EventGroupMarker,
   log,
   ParentClosePolicy,
   startChild,
@@ -80,7 +82,7 @@ export function createDelegations(session: SessionContext): Delegations {
     requestStop(delegation, cause) {
       if (delegation.status !== "running" || delegation.stopRequested !== undefined) return;
       replaceDelegation(session, { ...delegation, stopRequested: cause });
-      void signalStop(children.get(delegation.id), cause);
+      void toEventGroup(delegation).withScope(() => signalStop(children.get(delegation.id), cause));
     },
   };
 }
@@ -98,6 +100,11 @@ async function signalStop(
   }
 }
 
+/** All that a session does about one delegation is one group in Temporal Web. */
+function toEventGroup(delegation: Delegation): EventGroupMarker {
+  return createEventGroup(`${delegation.id} · ${delegation.agent}`, { id: delegation.id });
+}
+
 function startDelegate(
   session: SessionContext,
   delegation: Delegation,
@@ -113,6 +120,7 @@ function startDelegate(
     workflowExecutionTimeout: (run.limits.maxDurationSeconds + CHILD_GRACE_SECONDS) * 1000,
     staticSummary: toOneLine(`${delegation.agent}: ${delegation.description || run.prompt}`, 200),
     staticDetails: `Task of ${delegation.id}:\n\n~~~~\n${cutAt(run.prompt, 4000).replaceAll("~~~~", "~ ~ ~ ~")}\n~~~~`,
+    eventGroups: [toEventGroup(delegation)],
     memo: { agent: delegation.agent, description: toOneLine(delegation.description, 200) },
     ...(hasSearchAttributes
       ? {

@@ -1,4 +1,4 @@
-import { CancellationScope, condition } from "@temporalio/workflow";
+import { CancellationScope, condition, createEventGroup } from "@temporalio/workflow";
 import type { AgentRunInput, AgentRunOutcome } from "../core/agent-run.ts";
 import { STOP_EFFECT_SECONDS, TASK_STOP_ANSWER_SECONDS } from "../core/limits.ts";
 import type { Turn } from "../core/session.ts";
@@ -11,6 +11,7 @@ import { readCatalogue } from "./catalogue.ts";
 import { type Delegations, requestStopOfAll } from "./delegations.ts";
 import { withdrawQuestions } from "./permission-handler.ts";
 import { findTurn, listRunning, type SessionContext, showSession } from "./session-context.ts";
+import { recordStory } from "./session-story.ts";
 
 /** Answers of earlier turns are kept to this length. */
 const KEPT_ANSWER_CHARACTERS = 1000;
@@ -94,6 +95,7 @@ async function runMain(
     carryOutRun(toMainRun(session, number, step, prompt), {
       taskQueue: session.taskQueue,
       summary: `main agent, turn ${number}`,
+      group: createEventGroup(`turn ${number}`, { id: `turn-${number}` }),
       isCancelRequested: () => session.activeTurn?.isAborted ?? false,
     }),
   );
@@ -198,6 +200,7 @@ function endTurn(session: SessionContext, number: number, outcome: AgentRunOutco
   turn.answer = outcome.report;
   if (outcome.error !== undefined) turn.error = outcome.error;
   turn.endedAtMs = Date.now();
+  recordStory(session, turn);
 }
 
 function toTurnStatus(status: AgentRunOutcome["status"]): Turn["status"] {
