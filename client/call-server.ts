@@ -102,7 +102,7 @@ function toPatienceError(error: unknown, { patienceMs, isForWorker = false }: Ca
 }
 
 /** The gRPC state that an error of the SDK stands for, if any. */
-export function toGrpcCode(error: unknown): number | undefined {
+function toGrpcCode(error: unknown): number | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {
     if (isGrpcServiceError(current)) return current.code;
   }

@@ -10,6 +10,7 @@ import { AGENT_SEARCH_ATTRIBUTE } from "../core/search-attributes.ts";
 import { type SessionInput, sessionInputSchema } from "../core/session.ts";
 import { bound, toOneLine } from "../core/text.ts";
 import { callServer } from "./call-server.ts";
+import { toMissingError } from "./explain-error.ts";
 import { QUERY_PATIENCE_MS } from "./session-deadlines.ts";
 import { SessionError, sessionErrorCodes } from "./session-error.ts";
 import { SessionHandle } from "./session-handle.ts";
@@ -117,10 +118,7 @@ export class SessionClient {
     const isPossible = sessionId !== "" && sessionId.length <= MAX_ID_CHARACTERS;
     const info = isPossible ? await this.#describeWorkflow(sessionId) : undefined;
     if (info === undefined || info.type !== workflowNames.session) {
-      throw new SessionError(
-        sessionErrorCodes.notFound,
-        `there is no session ${JSON.stringify(sessionId.slice(0, 200))} in namespace ${this.#client.options.namespace}`,
-      );
+      throw toMissingError(this.#client, sessionId);
     }
     return toSummary(info, new Map());
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Client, WorkflowUpdateFailedError, WorkflowUpdateStage } from "@temporalio/client";
-import { ApplicationFailure, WorkflowNotFoundError } from "@temporalio/common";
+import { type Client, WorkflowUpdateStage } from "@temporalio/client";
+import { WorkflowNotFoundError } from "@temporalio/common";
 import type { LiveState } from "../core/activity-text.ts";
 import type { Delegation } from "../core/delegation.ts";
 import {
@@ -24,7 +24,9 @@ import type { PermissionAnswer, PermissionRequest } from "../core/permission-que
 import type { PermissionMode } from "../core/permissions.ts";
 import type { Turn } from "../core/session.ts";
 import { type EndSignal, type SessionPort, SessionRefusal } from "../core/session-port.ts";
-import { type CallBounds, callServer, RetryableCall } from "./call-server.ts";
+import { toAbortSignal } from "./abort-signal.ts";
+import { type CallBounds, callServer } from "./call-server.ts";
+import { describeSession, explainError, toClosedError } from "./explain-error.ts";
 import { toLiveState } from "./live-state.ts";
 import { mapBounded } from "./map-bounded.ts";
 import {
@@ -40,16 +42,11 @@ import { toSessionGates } from "./session-gates.ts";
 /** Delegates that are looked at together; more would only queue up in the server. */
 const LOOKS_AT_ONCE = 5;
 const LOOK_PATIENCE_MS = 10_000;
+const SEND_ATTEMPTS = 3;
 const FIRST_POLL_MS = 250;
 const LAST_POLL_MS = 2000;
 /** Polls of a turn between two looks at whether its session still runs. */
 const POLLS_PER_DESCRIBE = 5;
-
-const refusalCodes: ReadonlySet<string> = new Set(Object.values(refusals));
-/** The server's word for a run that ended while an update of it was still being worked on. */
-const RUN_ENDED = "AcceptedUpdateCompletedWorkflow";
-/** The server's word for an update that it took back unseen, as happens when many arrive while a workflow's step is being carried out. */
-const NOT_PROCESSED = "UnprocessedUpdate";
 
 /**
  * One session, worked with from outside: what its main agent can do, and what only a host may do.
@@ -76,7 +73,24 @@ export class SessionHandle implements SessionPort {
    * @throws SessionRefusal Send.TurnRunning, Session.Closing or Input.Invalid.
    */
   async send(prompt: string, key: string = randomUUID()): Promise<{ turn: number }> {
-    return await this.#update(updateNames.send, { prompt }, key, { patienceMs: WORKER_PATIENCE_MS });
+    const bounds = { patienceMs: WORKER_PATIENCE_MS };
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.#update(updateNames.send, { prompt }, key, bounds);
+      } catch (error) {
+        if (attempt === SEND_ATTEMPTS || !(await this.#isRefusedTooEarly(error))) throw error;
+      }
+    }
+  }
+
+  /**
+   * A worker that has just taken a session over can judge a message before it has repeated the last turn's end. Its second judgement is
+   * made on what it then knows.
+   */
+  async #isRefusedTooEarly(error: unknown): Promise<boolean> {
+    if (!(error instanceof SessionRefusal && error.code === refusals.turnRunning)) return false;
+    const { turns } = await this.view();
+    return turns.at(-1)?.status !== "running";
   }
 
   async task(call: TaskCall, callKey: string): Promise<TaskStarted> {
@@ -139,7 +153,7 @@ export class SessionHandle implements SessionPort {
       try {
         await this.#client.workflow.getHandle(this.sessionId).signal(signalNames.permissionAsked, request);
       } catch (error) {
-        throw await this.#explain(error);
+        throw await explainError(this.#client, this.sessionId, error);
       }
     });
   }
@@ -241,7 +255,7 @@ export class SessionHandle implements SessionPort {
         const accepted = await handover.pass(handOver, bounds.signal);
         return await accepted.result();
       } catch (error) {
-        throw await this.#explain(error);
+        throw await explainError(this.#client, this.sessionId, error);
       }
     });
   }
@@ -253,72 +267,22 @@ export class SessionHandle implements SessionPort {
       try {
         return await handle.query<Answer, unknown[]>(name, ...args);
       } catch (error) {
-        throw await this.#explain(error);
+        throw await explainError(this.#client, this.sessionId, error);
       }
     });
-  }
-
-  /** Turn the SDK's error into ours; what may succeed a moment later is left for {@link callServer} to judge. */
-  async #explain(error: unknown): Promise<unknown> {
-    if (error instanceof WorkflowNotFoundError) return await this.#explainMissing(error);
-    if (!(error instanceof WorkflowUpdateFailedError)) return error;
-    const { cause } = error;
-    if (!(cause instanceof ApplicationFailure)) return error;
-    if (cause.type === RUN_ENDED) return await this.#explainMissing(error);
-    if (cause.type === NOT_PROCESSED) return new RetryableCall(cause.message, { cause: error });
-    if (cause.type && refusalCodes.has(cause.type)) return new SessionRefusal(cause.type, cause.message);
-    return new SessionError(sessionErrorCodes.failed, cause.message, error);
-  }
-
-  /** A run that is gone is the end of its session, or has made way for the session's next run. */
-  async #explainMissing(cause: Error): Promise<Error> {
-    const { status } = await this.#describe();
-    return status.name === "RUNNING"
-      ? new RetryableCall("the session continues as new", { cause })
-      : this.#toClosed();
   }
 
   async #checkIsOpen(signal: AbortSignal | undefined): Promise<void> {
     const status = await callServer(
       this.#client,
       { patienceMs: QUERY_PATIENCE_MS, signal },
-      async () => (await this.#describe()).status.name,
+      async () => (await describeSession(this.#client, this.sessionId)).status.name,
     ).catch((error) => {
       if (isAway(error)) return "RUNNING";
       throw error;
     });
-    if (status !== "RUNNING") throw this.#toClosed();
+    if (status !== "RUNNING") throw toClosedError(this.sessionId);
   }
-
-  async #describe() {
-    try {
-      return await this.#client.workflow.getHandle(this.sessionId).describe();
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-      throw new SessionError(
-        sessionErrorCodes.notFound,
-        `there is no session ${JSON.stringify(this.sessionId.slice(0, 200))} in namespace ${this.#client.options.namespace}`,
-        error,
-      );
-    }
-  }
-
-  #toClosed(): SessionError {
-    return new SessionError(
-      sessionErrorCodes.closed,
-      `${this.sessionId} is closed: it can be read, and takes nothing more`,
-    );
-  }
-}
-
-/** Follow a signal of any make; an abort keeps its reason where it has one. */
-function toAbortSignal(signal: EndSignal | undefined): { signal: AbortSignal; release: () => void } {
-  const controller = new AbortController();
-  const onAbort = () =>
-    controller.abort(signal !== undefined && "reason" in signal ? signal.reason : undefined);
-  if (signal?.aborted) onAbort();
-  signal?.addEventListener("abort", onAbort);
-  return { signal: controller.signal, release: () => signal?.removeEventListener("abort", onAbort) };
 }
 
 function isAway(error: unknown): boolean {

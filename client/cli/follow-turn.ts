@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionView } from "../../core/messages.ts";
+import { mapBounded } from "../map-bounded.ts";
 import type { SessionHandle } from "../session-handle.ts";
 import type { Host } from "./host.ts";
 import { listDelegationsOfTurn, type Progress, type Snapshot } from "./progress.ts";
@@ -10,6 +11,7 @@ const LOOK_PATIENCE_MS = 10_000;
 /** A turn's end stops its delegates; this is for those that can't confirm it at once. */
 const SETTLE_PATIENCE_MS = 20_000;
 const ABORT_PATIENCE_MS = 30_000;
+const READS_AT_ONCE = 5;
 
 export interface Following {
   session: SessionHandle;
@@ -117,7 +119,7 @@ async function summarize(
     const record = await session.turn(turn, signal);
     if (record === undefined) return undefined;
     const delegations = listDelegationsOfTurn(view, turn);
-    const reports = await Promise.all(delegations.map(({ id }) => session.report(id, signal)));
+    const reports = await mapBounded(delegations, READS_AT_ONCE, ({ id }) => session.report(id, signal));
     return {
       sessionId: session.sessionId,
       turn: record,

@@ -55,7 +55,7 @@ export function createOutput(options: { isJson: boolean; stdout: TextStream; std
 }
 
 /** JSON that a terminal may show: what JSON leaves bare and a terminal could act on is written as `\u` escapes. */
-export function toJsonLine(value: unknown): string {
+function toJsonLine(value: unknown): string {
   return JSON.stringify(value).replace(/[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     Array.from(
       { length: character.length },

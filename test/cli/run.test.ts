@@ -1,5 +1,5 @@
 // Whole commands as a person runs them: real processes, dev server, worker, tools and files; only a model's words are scripted.
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import {
@@ -70,6 +70,13 @@ async function startHolding(name: string): Promise<{ command: RunningCommand; se
   const command = machine.start("run", "hold", "--script", script, "--json");
   await waitUntil(() => command.events().some(({ type }) => type === "delegation"), 60_000);
   return { command, session: String(command.events().find(({ type }) => type === "session")?.session) };
+}
+
+/** Runs of a session that their worker has put on file. */
+function countRunRecords(session: string): number {
+  const folder = path.join(machine.folder, "state", "subagents", "runs");
+  const names = readdirSync(folder).filter((name) => name.endsWith(".json"));
+  return names.filter((name) => readFileSync(path.join(folder, name), "utf8").includes(session)).length;
 }
 
 describe("run", () => {
@@ -146,6 +153,8 @@ describe("run", () => {
     });
     const command = machine.start("run", "x", "--script", script, "--json");
     await waitUntil(() => command.events().some(({ type }) => type === "delegation"), 60_000);
+    // Both runs are on file: a worker that is killed before has nothing to hand back, and the server must notice it by itself.
+    await waitUntil(() => countRunRecords(String(command.events()[0]?.session)) >= 2);
     const queue = String(command.events()[0]?.taskQueue);
     const [pid] = listProcesses(`--task-queue ${queue}`);
     process.kill(pid ?? 0, "SIGKILL");
