@@ -1,0 +1,81 @@
+import { type Client, WorkflowUpdateStage } from "@temporalio/client";
+import type { LiveState } from "../core/activity-text.ts";
+import { type CallBounds, callServer } from "./call-server.ts";
+import { describeSession, explainError } from "./explain-error.ts";
+import { toLiveState } from "./live-state.ts";
+import { QUERY_PATIENCE_MS } from "./session-deadlines.ts";
+import { SessionError, sessionErrorCodes } from "./session-error.ts";
+import { toSessionGates } from "./session-gates.ts";
+
+const LOOK_PATIENCE_MS = 10_000;
+
+/** The calls of one session's workflow, with patience and with the SDK's errors turned into ours. */
+export class SessionCalls {
+  readonly #client: Client;
+  readonly #sessionId: string;
+
+  constructor(client: Client, sessionId: string) {
+    this.#client = client;
+    this.#sessionId = sessionId;
+  }
+
+  async update<Answer>(name: string, input: unknown, updateId: string, bounds: CallBounds): Promise<Answer> {
+    const handle = this.#client.workflow.getHandle(this.#sessionId);
+    const { handover } = toSessionGates(this.#client, this.#sessionId);
+    const options = { updateId, args: [input] as [unknown], waitForStage: WorkflowUpdateStage.ACCEPTED };
+    return await this.#call({ ...bounds, isForWorker: true }, async () => {
+      const handOver = () => handle.startUpdate<Answer, [unknown]>(name, options);
+      const accepted = await handover.pass(handOver, bounds.signal);
+      return await accepted.result();
+    });
+  }
+
+  async query<Answer>(name: string, args: unknown[], signal: AbortSignal | undefined): Promise<Answer> {
+    const handle = this.#client.workflow.getHandle(this.#sessionId);
+    const bounds = { patienceMs: QUERY_PATIENCE_MS, signal, isForWorker: true };
+    return await this.#call(bounds, () => handle.query<Answer, unknown[]>(name, ...args));
+  }
+
+  async signal(name: string, input: unknown): Promise<void> {
+    const handle = this.#client.workflow.getHandle(this.#sessionId);
+    await this.#call({ patienceMs: QUERY_PATIENCE_MS }, () => handle.signal(name, input));
+  }
+
+  /** Whether the session still runs, by the server's own record. */
+  async isOpen(signal: AbortSignal | undefined): Promise<boolean> {
+    const bounds = { patienceMs: QUERY_PATIENCE_MS, signal };
+    const { status } = await callServer(this.#client, bounds, () =>
+      describeSession(this.#client, this.#sessionId),
+    );
+    return status.name === "RUNNING";
+  }
+
+  /** What the agent run in a workflow is doing, by the server's own record of it. Never rejects. */
+  async lookAt(workflowId: string): Promise<LiveState> {
+    try {
+      const description = await callServer(this.#client, { patienceMs: LOOK_PATIENCE_MS }, () =>
+        this.#client.workflow.getHandle(workflowId).describe(),
+      );
+      return await toLiveState(description, this.#client.options.loadedDataConverter, Date.now());
+    } catch (error) {
+      // The session records a delegation before the server knows its workflow.
+      if (error instanceof Error && error.name === "WorkflowNotFoundError") return { kind: "queued" };
+      const isAwayNow = error instanceof SessionError && error.code === sessionErrorCodes.unreachable;
+      return { kind: "unknown", reason: isAwayNow ? "server unreachable" : toText(error) };
+    }
+  }
+
+  async #call<Answer>(bounds: CallBounds, call: () => Promise<Answer>): Promise<Answer> {
+    return await callServer(this.#client, bounds, async () => {
+      try {
+        return await call();
+      } catch (error) {
+        throw await explainError(this.#client, this.#sessionId, error);
+      }
+    });
+  }
+}
+
+function toText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
