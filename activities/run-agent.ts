@@ -8,6 +8,7 @@ import {
 import { carryOut } from "./run/carry-out.ts";
 import { Heartbeater } from "./run/heartbeater.ts";
 import type { ActivityHost } from "./run/host.ts";
+import { LiveFile } from "./run/live-file.ts";
 import { RunMonitor } from "./run/run-monitor.ts";
 
 /**
@@ -21,7 +22,11 @@ export async function runAgent(run: AgentRunInput, host: ActivityHost): Promise<
   const { attempt } = context.info;
   const previous = readDetails(context.info.heartbeatDetails);
   const monitor = new RunMonitor({ attempt, previous, worker: host.worker }, Date.now());
-  const heartbeater = new Heartbeater(run, monitor, (details) => context.heartbeat(details));
+  const live = new LiveFile(host.stateFolder, run);
+  const heartbeater = new Heartbeater(run, monitor, (details) => {
+    context.heartbeat(details);
+    live.note(details, monitor.partialText);
+  });
   try {
     return await carryOut({ run, host, monitor, heartbeater, attempt, previous });
   } catch (error) {
@@ -33,6 +38,7 @@ export async function runAgent(run: AgentRunInput, host: ActivityHost): Promise<
     );
   } finally {
     heartbeater.stop();
+    await live.end();
   }
 }
 
