@@ -19,6 +19,7 @@ import { toRetryDelayMs } from "../models/retry-delay.ts";
 import type { ModelRuntime } from "../models/runtime.ts";
 import { toText } from "./message-text.ts";
 import type { LoopEnding, Permit } from "./protocol.ts";
+import { withUniqueCallIds } from "./unique-call-ids.ts";
 
 /** What a loop works on. */
 export interface LoopInput {
@@ -120,7 +121,7 @@ class AgentLoop {
       messages: system === undefined ? [...this.#messages] : [system, ...this.#messages],
       tools: this.#tools(),
     };
-    const { streamFn } = this.#input.runtime;
+    const streamFn = withUniqueCallIds(this.#input.runtime.streamFn);
     const emit = createEventFilter((event) => this.#host.onEvent(event));
     const added =
       prompts.length > 0

@@ -199,6 +199,15 @@ describe("the agent loop", () => {
     expect(end).toMatchObject({ isError: true, result: { content: [{ type: "text", text: "not today" }] } });
   });
 
+  test("calls that repeat an id, of an earlier message or of their own, get one that is unique; others keep theirs", async () => {
+    const { heard } = await play([
+      { calls: [look("a"), look("a"), look("b")] },
+      { calls: [look("a"), look("c")] },
+      { text: "Done." },
+    ]);
+    expect(heard.ran).toEqual(["a", "a-2", "b", "a-3", "c"]);
+  });
+
   test("an abort ends a silent request at once", async () => {
     const stop = new AbortController();
     const { ending } = await play(
