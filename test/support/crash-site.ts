@@ -132,7 +132,9 @@ export class CrashSite {
     const { journals } = toSessionFolder(this.server.stateFolder, session.sessionId);
     const names = (await readdir(journals).catch(() => [])).filter((name) => name.startsWith(`${chain}.`));
     const toNumber = (name: string) => Number(name.split(".")[1]);
-    const sorted = names.filter((name) => /\.\d+\./.test(name)).toSorted((a, b) => toNumber(a) - toNumber(b));
+    const sorted = names
+      .filter((name) => /\.\d+\.jsonl$/.test(name))
+      .toSorted((a, b) => toNumber(a) - toNumber(b));
     return await Promise.all(
       sorted.map(async (name) => {
         const file = path.join(journals, name);

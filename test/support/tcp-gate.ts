@@ -50,6 +50,11 @@ export class TcpGate {
     }
   }
 
+  /** Cut the connections of this moment; new ones are let through. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
   /** Cut all connections. A no-op the second time. */
   async close(): Promise<void> {
     await this.#close();
