@@ -26,7 +26,7 @@ import { type EndSignal, type SessionPort, SessionRefusal } from "../core/sessio
 import { toAbortSignal } from "./abort-signal.ts";
 import { toClosedError } from "./explain-error.ts";
 import { mapBounded } from "./map-bounded.ts";
-import { SessionCalls } from "./session-calls.ts";
+import { LOOKS_AT_ONCE, type RunningDelegate, SessionCalls } from "./session-calls.ts";
 import {
   ABORT_PATIENCE_MS,
   TASK_STOP_PATIENCE_MS,
@@ -36,8 +36,6 @@ import {
 import { SessionError, sessionErrorCodes } from "./session-error.ts";
 import { toSessionGates } from "./session-gates.ts";
 
-/** Delegates that are looked at together; more would only queue up in the server. */
-const LOOKS_AT_ONCE = 5;
 const SEND_ATTEMPTS = 3;
 const FIRST_POLL_MS = 250;
 const LAST_POLL_MS = 2000;
@@ -214,6 +212,11 @@ export class SessionHandle implements SessionPort {
   /** What the main agent is doing, by the server's own record. */
   async liveTurn(): Promise<LiveState> {
     return await this.#calls.lookAt(this.sessionId);
+  }
+
+  /** Delegates that run, by the server's own record: it needs no worker. */
+  async listRunning(signal?: AbortSignal): Promise<RunningDelegate[]> {
+    return await this.#calls.listRunning(signal);
   }
 
   async #lookAtTurn(number: number, signal: AbortSignal | undefined): Promise<Turn | undefined> {

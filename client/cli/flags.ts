@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { thinkingLevels } from "../../core/definition.ts";
 import { permissionModes } from "../../core/permissions.ts";
+import { questionChoices } from "./questions.ts";
 
 /** Options that say which server is meant. */
 export function addServerOptions(command: Command): Command {
@@ -41,6 +42,7 @@ export function addSessionOptions(command: Command): Command {
         .choices(permissionModes)
         .default("ask"),
     )
+    .addOption(createQuestionsOption())
     .option("--plan", "allow nothing that can change something, and no delegates", false)
     .addOption(
       new Option("--leftovers <what>", "delegates that still run at the turn's end")
@@ -53,6 +55,14 @@ export function addSessionOptions(command: Command): Command {
         .default("enforce"),
     )
     .addOption(new Option("--thinking <level>", "how much the model thinks").choices(thinkingLevels));
+}
+
+/** What becomes of questions for permission; without it, whether somebody sits at a terminal decides. */
+export function createQuestionsOption(): Option {
+  return new Option(
+    "--questions <what>",
+    "calls that need permission: wait for an answer, or deny them (default: wait on a terminal)",
+  ).choices(questionChoices);
 }
 
 /** Read a whole number within bounds. */

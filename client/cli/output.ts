@@ -8,11 +8,13 @@ export interface TextStream {
   write(text: string): unknown;
   isTTY?: boolean;
   columns?: number;
+  rows?: number;
 }
 
 /** Where a command writes: results to stdout, everything else to stderr; with `--json` one object a line to stdout and nothing else. */
 export interface Output {
   readonly isJson: boolean;
+  readonly stdout: TextStream;
   readonly stderr: TextStream;
   /** A line for programs; dropped without `--json`. */
   event(event: JsonEvent): void;
@@ -32,6 +34,7 @@ export function createOutput(options: { isJson: boolean; stdout: TextStream; std
   let diverted: ((text: string) => void) | undefined;
   return {
     isJson,
+    stdout,
     stderr,
     event(event) {
       if (isJson) stdout.write(`${toJsonLine(event)}\n`);

@@ -1,13 +1,23 @@
-import { Command, Option } from "commander";
+import { Argument, Command, Option } from "commander";
 import { TASK_WAIT_DEFAULT_SECONDS, TURN_MAX_DURATION_SECONDS } from "../../core/limits.ts";
 import { DEFAULT_TASK_QUEUE } from "../../core/messages.ts";
+import { type PermissionMode, permissionModes } from "../../core/permissions.ts";
 import type { AgentsFlags } from "./agents.ts";
+import type { ApproveFlags, DenyFlags } from "./answer.ts";
 import type { ServerFlags } from "./connect.ts";
-import { addDefinitionOptions, addServerOptions, addSessionOptions, toWholeNumber } from "./flags.ts";
+import {
+  addDefinitionOptions,
+  addServerOptions,
+  addSessionOptions,
+  createQuestionsOption,
+  toWholeNumber,
+} from "./flags.ts";
 import type { Host } from "./host.ts";
 import type { RunFlags } from "./run.ts";
+import type { SendFlags } from "./send.ts";
 import type { SessionsFlags } from "./sessions.ts";
 import type { WaitFlags } from "./wait.ts";
+import type { WatchFlags } from "./watch.ts";
 import type { WorkerFlags } from "./worker.ts";
 
 /** Carry out a command on a host; resolves with its exit code. */
@@ -29,6 +39,8 @@ export function createProgram(choose: (action: Action) => void): Command {
   addRun(program, choose);
   addSend(program, choose);
   addLooks(program, choose);
+  addWatch(program, choose);
+  addAnswers(program, choose);
   addProcesses(program, choose);
   addAgents(program, choose);
   return program;
@@ -51,7 +63,8 @@ function addSend(program: Command, choose: (action: Action) => void): void {
     .description("give a session its next message; model, workspace and mode are its own")
     .argument("<session>")
     .argument("<prompt>", 'the message, in quotes; "-" reads it from standard input')
-    .action((session: string, prompt: string, flags: ServerFlags) =>
+    .addOption(createQuestionsOption())
+    .action((session: string, prompt: string, flags: SendFlags) =>
       choose(async (host) => (await import("./send.ts")).send(session, prompt, flags, host)),
     );
 }
@@ -65,9 +78,9 @@ function addLooks(program: Command, choose: (action: Action) => void): void {
       choose(async (host) => (await import("./sessions.ts")).sessions(flags, host)),
     );
   addServerOptions(program.command("show"))
-    .description("show a session, or one of its delegations with its report")
+    .description("show a session, one of its delegations with its report, or one of its questions")
     .argument("<session>")
-    .argument("[delegation]", "such as task-1")
+    .argument("[what]", "a delegation such as task-1, a question such as q-1")
     .action((session: string, delegation: string | undefined, flags: ServerFlags) =>
       choose(async (host) => (await import("./show.ts")).show(session, delegation, flags, host)),
     );
@@ -94,6 +107,43 @@ function addLooks(program: Command, choose: (action: Action) => void): void {
     )
     .action((session: string, delegations: string[], flags: WaitFlags) =>
       choose(async (host) => (await import("./wait.ts")).wait(session, delegations, flags, host)),
+    );
+}
+
+function addWatch(program: Command, choose: (action: Action) => void): void {
+  addServerOptions(program.command("watch"))
+    .description("see what a session's agents are doing, until it is closed; touches nothing")
+    .argument("[session]", "default: the latest that is open")
+    .option("--until-settled", "end as soon as nothing runs", false)
+    .action((session: string | undefined, flags: WatchFlags) =>
+      choose(async (host) => (await import("./watch.ts")).watch(session, flags, host)),
+    );
+}
+
+function addAnswers(program: Command, choose: (action: Action) => void): void {
+  const question = "the question, such as q-1: see `show` or `watch`";
+  addServerOptions(program.command("approve"))
+    .description("allow the tool call that an agent asks permission for")
+    .argument("<session>")
+    .argument("<question>", question)
+    .option("--for-session", "and the same call for the rest of the session", false)
+    .action((session: string, id: string, flags: ApproveFlags) =>
+      choose(async (host) => (await import("./answer.ts")).approve(session, id, flags, host)),
+    );
+  addServerOptions(program.command("deny"))
+    .description("deny the tool call that an agent asks permission for; it goes on without")
+    .argument("<session>")
+    .argument("<question>", question)
+    .option("--reason <text>", "what the agent is told")
+    .action((session: string, id: string, flags: DenyFlags) =>
+      choose(async (host) => (await import("./answer.ts")).deny(session, id, flags, host)),
+    );
+  addServerOptions(program.command("mode"))
+    .description("change a session's permission mode while it runs; open questions are judged again by it")
+    .argument("<session>")
+    .addArgument(new Argument("<mode>").choices(permissionModes))
+    .action((session: string, wanted: PermissionMode, flags: ServerFlags) =>
+      choose(async (host) => (await import("./answer.ts")).mode(session, wanted, flags, host)),
     );
 }
 

@@ -4,14 +4,21 @@ import { toCountText, toDurationText } from "./durations.ts";
 import type { JsonEvent, Output } from "./output.ts";
 import { listDelegationsOfTurn, type Progress, type Snapshot } from "./progress.ts";
 import { describeDelegate } from "./progress-lines.ts";
+import { createQuestionTeller } from "./questions.ts";
 
 /** A line that says it still goes on, for logs that are watched. */
 const SIGN_OF_LIFE_MS = 30_000;
-const MAX_LINE_CHARACTERS = 300;
+/** Room for what is asked and the command that answers it. */
+const MAX_LINE_CHARACTERS = 500;
 const MAX_NAMED = 3;
 
 /** Show progress as plain lines and, with `--json`, as events: what began, what changed, what ended. */
-export function createPlainProgress(output: Output, now: () => number = Date.now): Progress {
+export function createPlainProgress(
+  output: Output,
+  now: () => number = Date.now,
+  isAnswerable = true,
+): Progress {
+  let tellQuestions: ReturnType<typeof createQuestionTeller> | undefined;
   const seen = new Map<string, string>();
   let lastLineAtMs = now();
   let isEnded = false;
@@ -73,6 +80,8 @@ export function createPlainProgress(output: Output, now: () => number = Date.now
       if (isEnded) return;
       const delegations = listDelegationsOfTurn(snapshot.view, snapshot.turn);
       for (const delegation of delegations) tellChange(delegation, snapshot);
+      tellQuestions ??= createQuestionTeller(snapshot.view.sessionId, isAnswerable, tell);
+      tellQuestions(snapshot.view.questions);
       giveSignOfLife(delegations, snapshot);
     },
     note(text) {

@@ -4,6 +4,7 @@ import { toSessionFolder } from "../../core/state-folder.ts";
 import { createSessionId } from "../session-client.ts";
 import type { SessionHandle } from "../session-handle.ts";
 import { type Connected, connect, type ServerFlags } from "./connect.ts";
+import { createProgress, toUsualQuestions } from "./create-progress.ts";
 import { chooseTaskQueue, hasLivingWorker } from "./ensure-worker.ts";
 import { prepareExample } from "./example.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
@@ -12,7 +13,7 @@ import type { Host } from "./host.ts";
 import { readPrompt } from "./read-prompt.ts";
 import { listWarnings, type SessionFlags, toSessionInput } from "./session-flags.ts";
 import { createSessionWorker } from "./session-worker.ts";
-import { createProgress, reportTurn } from "./turn-report.ts";
+import { reportTurn } from "./turn-report.ts";
 import { startDetachedWorker } from "./worker-process.ts";
 
 export interface RunFlags extends SessionFlags, ServerFlags {
@@ -34,7 +35,8 @@ interface Plan {
 /** Hold a session of one turn, starting what is missing: a server, a worker. The session stays open for `send`. */
 export async function run(argument: string | undefined, given: RunFlags, host: Host): Promise<ExitCode> {
   const example = given.example ? prepareExample(given) : undefined;
-  const flags = example?.flags ?? given;
+  const usualQuestions = given.detach ? "deny" : toUsualQuestions(host.output);
+  const flags = { questions: usualQuestions, ...(example?.flags ?? given) };
   const prompt = await readPrompt(argument ?? example?.prompt, process.stdin);
   const input = toSessionInput(flags, host.environment);
   for (const warning of listWarnings(input)) {
@@ -60,13 +62,14 @@ export async function run(argument: string | undefined, given: RunFlags, host: H
 
 async function runHere(plan: Plan, connected: Connected, host: Host): Promise<ExitCode> {
   const { sessionId, taskQueue, prompt, flags } = plan;
-  const progress = createProgress(host.output);
+  const session = connected.sessions.get(sessionId);
+  const progress = createProgress({ session, questions: flags.questions ?? "deny", host });
   const settings = { taskQueue, environment: connected.environment, profile: flags.profile };
   const worker = createSessionWorker(settings, progress.note);
   try {
     const isServed = await hasLivingWorker(taskQueue, connected, host);
     if (!isServed) await host.interruption.orElse(worker.start());
-    const session = await startSession(plan, connected, host);
+    await startSession(plan, connected, host);
     const { turn } = await host.interruption.orElse(Promise.race([session.send(prompt), worker.failed]));
     host.output.event({ type: "turn", session: sessionId, turn, prompt });
     const ending = await followTurn({
@@ -100,7 +103,7 @@ async function runDetached(plan: Plan, connected: Connected, host: Host): Promis
   host.output.say(
     [
       "It goes on in the background.",
-      `See it with: subagents show ${sessionId}`,
+      `See it with: subagents watch ${sessionId}`,
       `Stop it with: subagents stop ${sessionId}`,
     ].join("\n"),
   );

@@ -1,20 +1,27 @@
 import { refusals } from "../../core/messages.ts";
 import { SessionRefusal } from "../../core/session-port.ts";
 import type { SessionSummary } from "../session-client.ts";
+import type { SessionHandle } from "../session-handle.ts";
 import { CliError } from "./cli-error.ts";
 import type { ServerFlags } from "./connect.ts";
+import { createProgress, toUsualQuestions } from "./create-progress.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import { followTurn } from "./follow-turn.ts";
 import type { Host } from "./host.ts";
+import type { QuestionChoice } from "./questions.ts";
 import { readPrompt } from "./read-prompt.ts";
-import { createProgress, reportTurn } from "./turn-report.ts";
+import { reportTurn } from "./turn-report.ts";
 import { withSession } from "./with-session.ts";
+
+export interface SendFlags extends ServerFlags {
+  questions?: QuestionChoice;
+}
 
 /** Give a session its next message and follow the turn. Model, workspace and mode are the session's own; what is missing is started. */
 export async function send(
   sessionId: string,
   argument: string,
-  flags: ServerFlags,
+  flags: SendFlags,
   host: Host,
 ): Promise<ExitCode> {
   const prompt = await readPrompt(argument, process.stdin);
@@ -25,6 +32,7 @@ export async function send(
         ? toBusyError(error, summary)
         : error;
     });
+    if (flags.questions === "wait") await warnOfMute(session, host);
     const sending = Promise.race([sent, worker.failed]);
     const { turn } = await host.interruption.orElse(sending);
     host.output.event({ type: "turn", session: sessionId, turn, prompt });
@@ -32,7 +40,11 @@ export async function send(
       session,
       turn,
       host,
-      progress: createProgress(host.output),
+      progress: createProgress({
+        session,
+        questions: flags.questions ?? toUsualQuestions(host.output),
+        host,
+      }),
       onNoWorker: () => worker.start(),
       failed: worker.failed,
     });
@@ -46,4 +58,13 @@ function toBusyError(refusal: SessionRefusal, { sessionId, taskQueue }: SessionS
     refusal.code,
     `${refusal.message}. See \`subagents show ${sessionId}\`, end it with \`subagents stop ${sessionId}\`; if its worker is gone, \`subagents worker --task-queue ${taskQueue}\` carries it on`,
   );
+}
+
+/** Whether somebody can be asked is settled when a session begins. */
+async function warnOfMute(session: SessionHandle, host: Host): Promise<void> {
+  const view = await host.interruption.orElse(session.view()).catch(() => undefined);
+  if (view === undefined || view.input.canAsk) return;
+  const message = "this session was begun without anybody to ask: calls that need permission are denied";
+  host.output.say(`warning: ${message}`);
+  host.output.event({ type: "warning", message });
 }

@@ -12,6 +12,7 @@ import type { PermissionMode } from "../../core/permissions.ts";
 import type { SessionInput } from "../../core/session.ts";
 import { CliError } from "./cli-error.ts";
 import { type ModelFlags, parseModelAliases, toModelSource } from "./model-flags.ts";
+import type { QuestionChoice } from "./questions.ts";
 
 /** Flags that say where definitions are looked for. */
 export interface DefinitionFlags {
@@ -28,6 +29,7 @@ export interface SessionFlags extends ModelFlags, DefinitionFlags {
   leftovers: "abort" | "deliver";
   watchdog: "enforce" | "report";
   thinking?: ThinkingLevel;
+  questions?: QuestionChoice;
 }
 
 /**
@@ -45,7 +47,7 @@ export function toSessionInput(
     ...(flags.thinking === undefined ? {} : { thinkingLevel: flags.thinking }),
     permissionMode: flags.permission,
     ...(flags.plan ? { contract: "plan" as const } : {}),
-    canAsk: false,
+    canAsk: flags.questions === "wait",
     leftovers: flags.leftovers,
     watchdog: flags.watchdog,
     agentDirectories: flags.agents.map((folder) => toFolder(folder, "--agents")),

@@ -12,22 +12,37 @@ import { toCountText, toDurationText } from "./durations.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import type { Host } from "./host.ts";
 import { describeDelegate } from "./progress-lines.ts";
+import { describeQuestion, toAnswerCommands, toQuestionEvent, toQuestionText } from "./questions.ts";
 import { toDelegationTable, toTokens } from "./summary.ts";
 import { type OpenedSession, withSession } from "./with-session.ts";
 
-/** Show a session, or one of its delegations with its report. */
+/** Show a session, one of its delegations with its report, or one of its questions. */
 export async function show(
   sessionId: string,
   delegationId: string | undefined,
   flags: ServerFlags,
   host: Host,
 ): Promise<ExitCode> {
-  await withSession(sessionId, "look", flags, host, async (opened) =>
-    delegationId === undefined
-      ? await showSession(opened, host)
-      : await showDelegation(opened, delegationId, host),
-  );
+  await withSession(sessionId, "look", flags, host, async (opened) => {
+    if (delegationId === undefined) await showSession(opened, host);
+    else if (/^q-\d+$/.test(delegationId)) await showQuestion(opened, delegationId, host);
+    else await showDelegation(opened, delegationId, host);
+  });
   return exitCodes.completed;
+}
+
+async function showQuestion({ session }: OpenedSession, questionId: string, host: Host): Promise<void> {
+  const { questions } = await session.view();
+  const question = questions.find(({ id }) => id === questionId);
+  if (question === undefined) {
+    const known = questions.map(({ id }) => id).join(", ") || "none";
+    throw new CliError(
+      "Question.Unknown",
+      `${session.sessionId} has no question ${questionId}, or keeps it no longer; it has: ${known}`,
+    );
+  }
+  host.output.event(toQuestionEvent(session.sessionId, question));
+  host.output.print(toQuestionText(session.sessionId, question));
 }
 
 async function showSession({ session, summary, connected }: OpenedSession, host: Host): Promise<void> {
@@ -49,6 +64,7 @@ async function showSession({ session, summary, connected }: OpenedSession, host:
     delegations: view.delegations.map((delegation) =>
       toJson(delegation, live.get(delegation.id), view.nowMs),
     ),
+    questions: view.questions.map((question) => toQuestionEvent(session.sessionId, question)),
   });
   host.output.print(
     [
@@ -59,6 +75,7 @@ async function showSession({ session, summary, connected }: OpenedSession, host:
       ...(turn === undefined || turn.answer === "" ? [] : ["", turn.answer]),
       "",
       ...toDelegationLines(view, live),
+      ...toQuestionLines(view),
     ].join("\n"),
   );
 }
@@ -78,6 +95,15 @@ function toDelegationLines(view: SessionView, live: ReadonlyMap<string, LiveStat
         `${delegation.id}: ${describeDelegate(delegation, live.get(delegation.id), view.nowMs)}`,
     ),
   ];
+}
+
+function toQuestionLines({ sessionId, questions }: SessionView): string[] {
+  const open = questions.filter(({ state }) => state === "open");
+  if (open.length === 0) return [];
+  const lines = open.map(
+    (question) => `${describeQuestion(question)} · ${toAnswerCommands(sessionId, question).approve}`,
+  );
+  return ["", "Questions that wait for an answer:", ...lines];
 }
 
 async function showDelegation({ session }: OpenedSession, delegationId: string, host: Host): Promise<void> {

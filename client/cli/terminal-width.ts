@@ -28,3 +28,46 @@ export function padToWidth(text: string, columns: number): string {
   const line = toTerminalLine(text, columns);
   return line + " ".repeat(Math.max(0, columns - stringWidth(line)));
 }
+
+/** Break a text into at most `count` lines of a terminal: escaped, line ends too; a last line counts what does not fit. */
+export function toTerminalLines(text: string, columns: number, count: number): string[] {
+  const width = Math.max(1, columns);
+  const lines: string[] = [];
+  let rest = escapeControls(text);
+  let last = "";
+  while (rest !== "" && lines.length < count) {
+    last = takeLine(rest, width);
+    lines.push(toTerminalLine(last, width));
+    rest = rest.slice(last.length);
+  }
+  if (rest === "") return lines;
+  const leftOut = `[${last.length + rest.length} more characters]`;
+  return [...lines.slice(0, -1), toTerminalLine(leftOut, width)];
+}
+
+/** At least one character, so that there is an end. */
+function takeLine(text: string, columns: number): string {
+  let line = "";
+  let width = 0;
+  for (const { segment } of segmenter.segment(text.slice(0, 4 * columns + 100))) {
+    width += stringWidth(segment);
+    if (width > columns && line !== "") break;
+    line += segment;
+  }
+  return line;
+}
+
+/** Make one line of the end of a text, as far as it fits: what is being said right now. */
+export function toTailLine(text: string, columns: number): string {
+  const end = text.slice(-(4 * columns + 100));
+  const line = escapeControls(end.replace(/\s+/gu, " ").trim());
+  if (end.length === text.length && stringWidth(line) <= columns) return line;
+  let shown = "";
+  let width = 1;
+  for (const { segment } of [...segmenter.segment(line)].reverse()) {
+    width += stringWidth(segment);
+    if (width > columns) break;
+    shown = segment + shown;
+  }
+  return columns > 0 ? `…${shown}` : "";
+}

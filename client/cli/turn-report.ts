@@ -2,25 +2,7 @@ import type { Connected } from "./connect.ts";
 import { type ExitCode, exitCodes, toExitCode } from "./exit-codes.ts";
 import type { TurnEnding } from "./follow-turn.ts";
 import type { Output } from "./output.ts";
-import type { Progress } from "./progress.ts";
-import { createPlainProgress } from "./progress-plain.ts";
-import { createTerminalProgress } from "./progress-terminal.ts";
 import { toResultEvent, toSummaryText } from "./summary.ts";
-
-/** Show progress in place on a terminal, as lines elsewhere, as events with `--json`. */
-export function createProgress(output: Output): Progress {
-  const isTerminal = !output.isJson && output.stderr.isTTY === true;
-  if (!isTerminal) return createPlainProgress(output);
-  const progress = createTerminalProgress(output.stderr);
-  output.divert(progress.note);
-  return {
-    ...progress,
-    end() {
-      output.divert(undefined);
-      progress.end();
-    },
-  };
-}
 
 /** Our own dev server ends a moment after the last command that uses it. */
 function toWebLine(web: string, { lease }: Connected): string {

@@ -166,7 +166,21 @@ describe("the command line", () => {
   test("has these commands", () => {
     const names = createProgram(() => undefined).commands.map((command) => command.name());
     expect(names.sort()).toEqual(
-      ["agents", "dev", "run", "send", "sessions", "show", "stop", "wait", "worker"].sort(),
+      [
+        "agents",
+        "approve",
+        "deny",
+        "dev",
+        "mode",
+        "run",
+        "send",
+        "sessions",
+        "show",
+        "stop",
+        "wait",
+        "watch",
+        "worker",
+      ].sort(),
     );
   });
 });

@@ -179,9 +179,10 @@ describe("progress on a terminal", () => {
     const progress = createTerminalProgress({ columns: 40, write: (each: string) => writes.push(each) });
     const startedAtMs = Date.now();
     const { promise, resolve } = Promise.withResolvers<void>();
+    let updates = 0;
     const timer = setInterval(() => {
       for (let count = 0; count < 50; count += 1)
-        progress.update(toSnapshot([toDelegation(1, `\u001b[2J${count}`)]));
+        progress.update(toSnapshot([toDelegation(1, "", `\u001b[2J${updates++}`)]));
       if (Date.now() - startedAtMs > 450) resolve();
     }, 5);
     await promise;
