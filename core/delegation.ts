@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { denialSchema } from "./agent-run.ts";
+import { type Denial, denialSchema } from "./agent-run.ts";
 import { KEPT_RECORDS } from "./limits.ts";
 import { delegationStatuses, noUsage, runErrorSchema, usageSchema } from "./status.ts";
+import { cutAt } from "./text.ts";
 
 /** What a delegate leaves behind when it ends; travels as the settled signal and as the child workflow's result. */
 export const settlementSchema = z.object({
@@ -38,8 +39,8 @@ export const delegationSchema = z.object({
   /** Whether a TaskWait has given its report to the main agent. */
   isHandedOver: z.boolean(),
   report: z.string(),
-  /** Set when the report was left behind as the session continued as new; it is read back from the state folder. */
-  isReportAway: z.boolean().optional(),
+  /** `away`: left behind as the session continued as new, to be read back when it is asked for; `lost`: that was tried in vain. */
+  reportState: z.enum(["away", "lost"]).optional(),
   error: runErrorSchema.optional(),
   turns: z.number(),
   toolCalls: z.number(),
@@ -88,11 +89,23 @@ export function createDelegation(start: NewDelegation): Delegation {
   };
 }
 
+/** Denials that a record keeps, each with a target and a reason of at most 200 characters: a hundred records must fit one query. */
+const KEPT_DENIALS = 10;
+
+function toShortDenial({ tool, target, reason }: Denial): Denial {
+  return { tool: cutAt(tool, 40), target: cutAt(target, 200), reason: cutAt(reason, 200) };
+}
+
 /** Settle a delegation. The first settlement wins; a later one changes nothing and the same record is returned. */
 export function settleDelegation(delegation: Delegation, settlement: Settlement, nowMs: number): Delegation {
   if (delegation.status !== "running") return delegation;
   const { delegationId: _, ...ending } = settlement;
-  return { ...delegation, ...ending, settledAtMs: nowMs };
+  return {
+    ...delegation,
+    ...ending,
+    denials: settlement.denials.slice(0, KEPT_DENIALS).map(toShortDenial),
+    settledAtMs: nowMs,
+  };
 }
 
 /** Drop the records that settled earliest until {@link KEPT_RECORDS} settled ones are left. Running ones stay. */

@@ -1,4 +1,5 @@
 import type { Delegation } from "./delegation.ts";
+import { cutAt } from "./text.ts";
 
 /** Say in one sentence how a delegation ended, for the model: what happened comes first. */
 export function describeEnding(delegation: Delegation): string {
@@ -27,7 +28,7 @@ export function describeDenials(delegation: Delegation): string {
   if (delegation.denials.length === 0) return "";
   const shown = delegation.denials
     .slice(0, 10)
-    .map(({ tool, target, reason }) => `- ${tool} ${target.slice(0, 200)}: ${reason}`);
+    .map(({ tool, target, reason }) => `- ${tool} ${cutAt(target, 200)}: ${reason}`);
   const more = delegation.denials.length - shown.length;
   return ["Not allowed, so not done:", ...shown, ...(more > 0 ? [`- and ${more} more`] : [])].join("\n");
 }

@@ -53,6 +53,7 @@ export const refusals = {
   turnRunning: "Send.TurnRunning",
   closing: "Session.Closing",
   unknownQuestion: "Permission.UnknownQuestion",
+  tooManyCalls: "Session.TooManyCalls",
 } as const;
 
 /** A call of Task by the main agent (with its turn and call key) or by another host (without). */
@@ -106,6 +107,8 @@ export interface TaskStopAnswer {
 
 export interface SendCall {
   prompt: string;
+  /** The same key is the same message. */
+  key?: string;
 }
 
 /** What became of an answer: a late or second one changes nothing and is told how the question stands. */

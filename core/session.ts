@@ -6,6 +6,9 @@ import { allowanceSchema, permissionQuestionSchema } from "./permission-question
 import { permissionModeSchema, permissionModes } from "./permissions.ts";
 import { runErrorSchema, usageSchema } from "./status.ts";
 
+/** Seconds; a definition's and an environment's bounds are narrower. A week is far below what a timer can count. */
+const limit = z.number().min(1).max(604_800);
+
 /** What a session is started with. Everything that may change later without touching a running session is captured here. */
 export const sessionInputSchema = z.object({
   /** Absolute path on the worker's host. */
@@ -24,9 +27,9 @@ export const sessionInputSchema = z.object({
   modelAliases: z.record(z.string(), z.string()),
   /** Defaults of every run of this session, in seconds. */
   limits: z.object({
-    idleSeconds: z.number(),
-    maxDurationSeconds: z.number(),
-    turnMaxDurationSeconds: z.number(),
+    idleSeconds: limit,
+    maxDurationSeconds: limit,
+    turnMaxDurationSeconds: limit,
   }),
   /** Whether the namespace knows our search attributes; using an unknown one would fail workflow tasks for ever. */
   hasSearchAttributes: z.boolean(),
@@ -67,6 +70,8 @@ export const sessionStateSchema = z.object({
   questions: z.array(permissionQuestionSchema),
   lastQuestion: z.number(),
   allowances: z.array(allowanceSchema),
+  /** Keys of the latest messages and the turns that they began. */
+  sent: z.array(z.object({ key: z.string(), turn: z.number() })),
 });
 export type SessionState = z.infer<typeof sessionStateSchema>;
 

@@ -6,6 +6,7 @@ import {
   TASK_WAIT_MAX_SECONDS,
   TASK_WAIT_MIN_SECONDS,
 } from "./limits.ts";
+import { cutAt } from "./text.ts";
 
 /** A number as models write it: a JSON number, or text that reads as one. NaN, infinities and other types are refused. */
 const looseNumber = z.preprocess(
@@ -13,10 +14,24 @@ const looseNumber = z.preprocess(
   z.number({ error: "must be a number" }),
 );
 
+/** More than a session keeps; an answer repeats what it was asked. */
+const MAX_IDS = 200;
+const MAX_ID_CHARACTERS = 200;
+
 const delegationIds = z
   .preprocess(
     (value) => (typeof value === "string" ? [value] : value),
-    z.array(z.string(), { error: "must be a list of delegation ids" }).nullish(),
+    z
+      .array(
+        z.string().max(MAX_ID_CHARACTERS, {
+          error: `is longer than any id: at most ${MAX_ID_CHARACTERS} characters`,
+        }),
+        {
+          error: "must be a list of delegation ids",
+        },
+      )
+      .max(MAX_IDS, { error: `must not name more than ${MAX_IDS} ids` })
+      .nullish(),
   )
   .describe("Ids as Task returned them.");
 
@@ -34,7 +49,7 @@ export const taskInputSchema = z.object({
     .describe("The whole assignment. The delegate sees nothing else of this conversation."),
   description: z
     .string()
-    .transform((text) => text.slice(0, MAX_DESCRIPTION_CHARACTERS))
+    .transform((text) => cutAt(text, MAX_DESCRIPTION_CHARACTERS))
     .nullish()
     .describe("What it is for, in a few words, for the user."),
   resume: z.string().nullish().describe("Id of a settled delegation whose conversation is continued."),
@@ -76,7 +91,10 @@ export function toNeeded(input: TaskWaitInput, targets: number): number {
   return Math.min(targets, Math.max(1, Math.ceil(input.minCompleted ?? 1)));
 }
 
-/** Say what is wrong with a tool input, one clause a problem: `timeoutSeconds: must be a number`. */
+/** Say what is wrong with a tool input, one clause a problem, the first few: `timeoutSeconds: must be a number`. */
 export function describeProblems(error: z.ZodError): string {
-  return error.issues.map((issue) => `${issue.path.join(".") || "input"}: ${issue.message}`).join("; ");
+  const clauses = error.issues
+    .slice(0, 5)
+    .map((issue) => `${issue.path.join(".") || "input"}: ${issue.message}`);
+  return cutAt(clauses.join("; "), 1000);
 }

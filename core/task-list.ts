@@ -2,7 +2,7 @@ import { describeActivity, type LiveState, toSeconds } from "./activity-text.ts"
 import { type Delegation, toElapsedSeconds } from "./delegation.ts";
 import { MAX_TASK_WAIT_CHARACTERS } from "./limits.ts";
 import type { SessionView, StopOutcome, TaskStarted } from "./messages.ts";
-import { bound, toOneLine } from "./text.ts";
+import { bound, cutAt, toOneLine } from "./text.ts";
 
 /** Write TaskList's answer for the model: the cap, then one line a delegation, the running ones first. */
 export function toTaskListText(view: SessionView, live: ReadonlyMap<string, LiveState>): string {
@@ -63,7 +63,7 @@ function toStopLine(outcome: StopOutcome): string {
     case "already":
       return `${outcome.delegationId}: already ${outcome.status}`;
     case "unknown":
-      return `${JSON.stringify(outcome.delegationId.slice(0, 100))}: unknown`;
+      return `${JSON.stringify(cutAt(outcome.delegationId, 100))}: unknown`;
     case "no-longer-kept":
       return `${outcome.delegationId}: no longer kept`;
     case "not-confirmed":

@@ -12,8 +12,24 @@ export function boundReports(targets: readonly Delegation[]): Delegation[] {
     targets.map((target) => target.report.length),
     MAX_TASK_WAIT_CHARACTERS,
   );
-  return targets.map((target, index) => ({ ...target, report: cutAt(target.report, shares[index] ?? 0) }));
+  // Beside the reports an answer has room for so much of the rest.
+  const isMany = targets.length > 10;
+  return targets.map((target, index) => ({
+    ...target,
+    report: cutAt(target.report, shares[index] ?? 0),
+    denials: target.denials.slice(0, isMany ? 1 : 10),
+    ...(target.error === undefined
+      ? {}
+      : { error: { ...target.error, message: cutAt(target.error.message, isMany ? 300 : 2000) } }),
+  }));
 }
+
+interface Frame {
+  head: string;
+  tail: string;
+}
+
+const MIN_FRAME_CHARACTERS = 250;
 
 /**
  * Write the answer of a TaskWait for the model: one block a target in the order asked.
@@ -22,7 +38,14 @@ export function boundReports(targets: readonly Delegation[]): Delegation[] {
  */
 export function toTaskWaitText(answer: TaskWaitAnswer, live: ReadonlyMap<string, LiveState>): string {
   const opening = toOpening(answer);
-  const frames = answer.targets.map((target) => toFrame(target, live.get(target.id), answer.nowMs));
+  // What is said around the reports leaves them most of the room, however many they are.
+  const frameLimit = Math.max(
+    MIN_FRAME_CHARACTERS,
+    Math.floor(MAX_TASK_WAIT_CHARACTERS / 5 / Math.max(1, answer.targets.length)),
+  );
+  const frames = answer.targets.map((target) =>
+    boundFrame(toFrame(target, live.get(target.id), answer.nowMs), frameLimit),
+  );
   const fixed =
     [opening, ...frames.map((frame) => `${frame.head}\n\n${frame.tail}`)].join("\n\n").length +
     8 * frames.length;
@@ -45,6 +68,11 @@ export function toTaskWaitText(answer: TaskWaitAnswer, live: ReadonlyMap<string,
   );
 }
 
+function boundFrame({ head, tail }: Frame, limit: number): Frame {
+  const cut = (text: string) => bound(text, limit, () => "…");
+  return { head: cut(head), tail: cut(tail) };
+}
+
 function toOpening(answer: TaskWaitAnswer): string {
   const lines: string[] = [];
   if (answer.isTimedOut) {
@@ -62,24 +90,26 @@ function toOpening(answer: TaskWaitAnswer): string {
   return lines.join("\n");
 }
 
-function toFrame(
-  target: Delegation,
-  live: LiveState | undefined,
-  nowMs: number,
-): { head: string; tail: string } {
+function toFrame(target: Delegation, live: LiveState | undefined, nowMs: number): Frame {
   const title = `## ${target.id} · ${target.agent}${target.description === "" ? "" : ` · ${target.description}`}`;
   const elapsed = `${Math.round(toElapsedSeconds(target, nowMs))}s`;
   if (target.status === "running") {
     return { head: `${title}\nStatus: running for ${elapsed}; ${describeActivity(live, nowMs)}.`, tail: "" };
   }
   const facts = `Status: ${target.status} after ${elapsed}, ${target.turns} turns, ${target.toolCalls} tool calls, model ${target.model}.`;
-  const silent =
-    target.report === "" && (target.isReportAway ?? false) ? "(The report can no longer be read.)" : "";
+  const silent = describeMissing(target);
   const none = target.report === "" && silent === "" ? "(It left no text.)" : silent;
   return {
     head: `${title}\n${facts}\n${describeEnding(target)}${none === "" ? "" : `\n${none}`}`,
     tail: describeDenials(target),
   };
+}
+
+function describeMissing(target: Delegation): string {
+  if (target.report !== "") return "";
+  if (target.reportState === "away")
+    return `(Its report is kept apart: TaskWait with delegationIds ["${target.id}"] alone reads it.)`;
+  return target.reportState === "lost" ? "(The report can no longer be read.)" : "";
 }
 
 function toReport(target: Delegation, length: number, share: number): string {

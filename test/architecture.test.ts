@@ -109,6 +109,7 @@ describe("the wire contract", () => {
         turnRunning: "Send.TurnRunning",
         closing: "Session.Closing",
         unknownQuestion: "Permission.UnknownQuestion",
+        tooManyCalls: "Session.TooManyCalls",
       },
       DEFAULT_TASK_QUEUE: "subagents",
     });

@@ -2,6 +2,7 @@ import {
   ActivityCancellationType,
   ActivityFailure,
   ApplicationFailure,
+  CancellationScope,
   type EventGroupMarker,
   isCancellation,
   proxyActivities,
@@ -49,32 +50,64 @@ export async function carryOutRun(input: AgentRunInput, placement: RunPlacement)
   try {
     return await activities.runAgent(input);
   } catch (error) {
-    return toOutcome(error, input, placement.isCancelRequested());
+    return await toOutcome(error, input, placement);
   }
 }
 
-function toOutcome(error: unknown, input: AgentRunInput, isCancelRequested: boolean): AgentRunOutcome {
-  const base = { ...toRemains(error), denials: [], model: toModelLabel(input.model) };
-  if (isCancellation(error) || (isCancelRequested && toTimeout(error) !== undefined)) {
-    return { ...base, status: "cancelled" };
+async function toOutcome(
+  error: unknown,
+  input: AgentRunInput,
+  placement: RunPlacement,
+): Promise<AgentRunOutcome> {
+  const model = toModelLabel(input.model);
+  const told = readRemains(error);
+  const isCancelled = isCancellation(error) || (placement.isCancelRequested() && !isBug(error));
+  if (isCancelled) {
+    // A worker that was lost or shut down while it was to stop left no word of its own; the server does not try again then.
+    const remains = told ?? (isCancellation(error) ? nothing : await salvage(input, placement));
+    return { ...remains, status: "cancelled", model };
   }
   if (toTimeout(error) !== undefined) {
     const message = `the ceiling of ${input.limits.maxDurationSeconds} s was reached`;
-    return { ...base, status: "timed_out", error: { code: "DURATION_TIMEOUT", message } };
+    return { ...(told ?? nothing), status: "timed_out", error: { code: "DURATION_TIMEOUT", message }, model };
   }
-  return { ...base, status: "failed", error: { code: "INTERNAL", message: describeFailure(error) } };
+  return {
+    ...(told ?? nothing),
+    status: "failed",
+    error: { code: "INTERNAL", message: describeFailure(error) },
+    model,
+  };
+}
+
+type Remains = Pick<AgentRunOutcome, "report" | "turns" | "toolCalls" | "usage" | "attempts" | "denials">;
+const nothing: Remains = { report: "", turns: 0, toolCalls: 0, usage: noUsage, attempts: 1, denials: [] };
+
+/** Failures that our own code calls a bug, or that no retry can mend. */
+function isBug(error: unknown): boolean {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  return (
+    cause instanceof ApplicationFailure && (cause.type === "INTERNAL" || cause.type === "PayloadsTooLarge")
+  );
 }
 
 function toTimeout(error: unknown): TimeoutFailure | undefined {
   return error instanceof ActivityFailure && error.cause instanceof TimeoutFailure ? error.cause : undefined;
 }
 
-/** What the last heartbeat told of a run that can't speak for itself any more. */
-function toRemains(error: unknown): RunRemains & { attempts: number } {
-  const details = agentRunDetailsSchema.safeParse(toTimeout(error)?.lastHeartbeatDetails);
-  if (!details.success) return { report: "", turns: 0, toolCalls: 0, usage: noUsage, attempts: 1 };
-  const { partialReport, turns, toolCalls, usage, attempt } = details.data;
-  return { report: partialReport, turns, toolCalls, usage, attempts: attempt };
+/** What the last heartbeat told of a run that can't speak for itself any more, or what its failure carries of it. */
+function readRemains(error: unknown): Remains | undefined {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  const carried = cause instanceof ApplicationFailure ? cause.details?.[0] : undefined;
+  const details = agentRunDetailsSchema.safeParse(toTimeout(error)?.lastHeartbeatDetails ?? carried);
+  if (!details.success) return undefined;
+  const { partialReport, turns, toolCalls, usage, attempt, denials } = details.data;
+  return { report: partialReport, turns, toolCalls, usage, attempts: attempt, denials };
+}
+
+async function salvage(input: AgentRunInput, placement: RunPlacement): Promise<Remains> {
+  const request = { sessionId: input.sessionId, chain: input.chain };
+  const remains = await CancellationScope.nonCancellable(() => salvageRun(request, placement.taskQueue));
+  return { ...nothing, ...remains };
 }
 
 function describeFailure(error: unknown): string {

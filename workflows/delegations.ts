@@ -41,7 +41,7 @@ export interface Delegations {
   start(delegation: Delegation, run: AgentRunInput): void;
   /** Take a delegate's own word of how it ended. */
   settle(settlement: Settlement): void;
-  /** Ask a running delegate to end. The first cause stays; asking again changes nothing. */
+  /** Ask a running delegate to end. The first cause stays; a stop that was not confirmed is asked for again. */
   requestStop(delegation: Delegation, cause: StopCause): void;
 }
 
@@ -80,8 +80,8 @@ export function createDelegations(session: SessionContext): Delegations {
     },
     settle,
     requestStop(delegation, cause) {
-      if (delegation.status !== "running" || delegation.stopRequested !== undefined) return;
-      replaceDelegation(session, { ...delegation, stopRequested: cause });
+      if (delegation.status !== "running") return;
+      replaceDelegation(session, { ...delegation, stopRequested: delegation.stopRequested ?? cause });
       void toEventGroup(delegation).withScope(() => signalStop(children.get(delegation.id), cause));
     },
   };

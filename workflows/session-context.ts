@@ -14,6 +14,8 @@ export interface SessionContext {
     | { number: number; scope: CancellationScope | undefined; isAborted: boolean; isEnding: boolean }
     | undefined;
   isClosing: boolean;
+  /** Task and TaskWait calls in this run of the workflow. */
+  updates: number;
   /** When the definitions were last read, in this run of the workflow; undefined until they were. */
   catalogueReadAtMs: number | undefined;
   /** Why the last reading of the definitions failed. */
@@ -36,9 +38,11 @@ export function createSessionContext(input: SessionInput, carried: SessionState 
       questions: [],
       lastQuestion: 0,
       allowances: [],
+      sent: [],
     },
     activeTurn: undefined,
     isClosing: false,
+    updates: 0,
     catalogueReadAtMs: undefined,
     catalogueFault: undefined,
   };
@@ -65,4 +69,12 @@ export function replaceDelegation(session: SessionContext, next: Delegation): vo
 
 export function findTurn(session: SessionContext, number: number): Turn | undefined {
   return session.state.turns.find((turn) => turn.number === number);
+}
+
+/** Remember that the main agent has been given these reports. Reports that were not brought along have not. */
+export function markHandedOver(session: SessionContext, delegations: readonly Delegation[]): void {
+  for (const delegation of delegations) {
+    if (delegation.status === "running" || delegation.reportState === "away") continue;
+    replaceDelegation(session, { ...delegation, isHandedOver: true });
+  }
 }

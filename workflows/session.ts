@@ -11,7 +11,7 @@ import {
 } from "@temporalio/workflow";
 import { toCarriedState } from "../core/carried-state.ts";
 import type { Delegation } from "../core/delegation.ts";
-import { MAX_TASK_CHARACTERS, RUNNING_CAP } from "../core/limits.ts";
+import { MAX_TASK_CHARACTERS } from "../core/limits.ts";
 import {
   type PermissionAnswered,
   type PermissionStanding,
@@ -31,6 +31,7 @@ import {
 import type { PermissionAnswer, PermissionRequest } from "../core/permission-questions.ts";
 import type { PermissionMode } from "../core/permissions.ts";
 import type { SessionInput, SessionState, Turn } from "../core/session.ts";
+import { toSessionView } from "../core/session-view.ts";
 import { readCatalogue } from "./catalogue.ts";
 import { delegateSettledSignal } from "./delegate.ts";
 import { createDelegations, type Delegations, requestStopOfAll } from "./delegations.ts";
@@ -42,7 +43,7 @@ import {
   validateAnswer,
   validateMode,
 } from "./permission-handler.ts";
-import { refuse } from "./refuse.ts";
+import { checkUpdates, KEY_TOO_LONG, MAX_KEY_CHARACTERS, refuse } from "./refuse.ts";
 import {
   createSessionContext,
   findDelegation,
@@ -73,6 +74,9 @@ export const permissionQuery = defineQuery<PermissionStanding, [string]>(queryNa
 export const sessionQuery = defineQuery<SessionView>(queryNames.session);
 export const reportQuery = defineQuery<Delegation | undefined, [string]>(queryNames.report);
 export const turnQuery = defineQuery<Turn | undefined, [number]>(queryNames.turn);
+
+/** Keys of messages that are remembered: the same key is the same message, also after the session continued as new. */
+const KEPT_SENT = 20;
 
 /** What is left to read in Temporal Web of a session that was closed. */
 export interface SessionResult {
@@ -128,10 +132,16 @@ async function close(session: SessionContext, delegations: Delegations): Promise
     summary: "closing waits for the delegates",
   });
   await condition(allHandlersFinished, 5000);
-  const { turns, delegations: records } = session.state;
+  const { delegations: records } = session.state;
   return {
-    turns: turns.length,
-    delegations: records.map(({ id, agent, description, status }) => ({ id, agent, description, status })),
+    turns: session.state.lastTurn,
+    delegations: records.map(({ id, agent, description, status }) => ({
+      id,
+      agent,
+      description,
+      // Its worker never said so; it is cancelled as its parent ends.
+      status: status === "running" ? "stop requested, not confirmed" : status,
+    })),
   };
 }
 
@@ -147,18 +157,24 @@ async function closeOnCancel(session: SessionContext): Promise<void> {
 function installHandlers(session: SessionContext, delegations: Delegations, inbox: string[]): void {
   setHandler(
     sendUpdate,
-    ({ prompt }) => {
+    ({ prompt, key }) => {
+      const known = findSent(session, key);
+      if (known !== undefined) return { turn: known.turn };
       const turn = openTurn(session, prompt);
+      if (key !== undefined) session.state.sent = [...session.state.sent, { key, turn }].slice(-KEPT_SENT);
       inbox.push(prompt);
       return { turn };
     },
     { validator: (call) => validateSend(session, call) },
   );
-  setHandler(taskUpdate, (call) => handleTask(session, delegations, call), {
+  setHandler(taskUpdate, (call) => countUpdate(session, handleTask(session, delegations, call)), {
     validator: (call) => validateTask(session, call),
   });
-  setHandler(taskWaitUpdate, (call) => handleTaskWait(session, call), {
-    validator: (call) => void parseTaskWait(call.input),
+  setHandler(taskWaitUpdate, (call) => countUpdate(session, handleTaskWait(session, call)), {
+    validator: (call) => {
+      checkUpdates(session);
+      parseTaskWait(call.input);
+    },
   });
   setHandler(taskStopUpdate, (call) => handleTaskStop(session, delegations, call), {
     validator: (call) => void parseTaskStop(call.input),
@@ -185,12 +201,24 @@ function installHandlers(session: SessionContext, delegations: Delegations, inbo
   setHandler(permissionAskedSignal, (request) => takeQuestion(session, request));
   setHandler(permissionQuery, (key) => toStanding(session, key));
   setHandler(delegateSettledSignal, (settlement) => delegations.settle(settlement));
-  setHandler(sessionQuery, () => toView(session));
+  setHandler(sessionQuery, () => toSessionView(session, Date.now()));
   setHandler(reportQuery, (id) => findDelegation(session, id));
   setHandler(turnQuery, (number) => findTurn(session, number));
 }
 
-function validateSend(session: SessionContext, { prompt }: SendCall): void {
+/** The server counts updates by the run; what a turn may use of them is bounded before that. */
+function countUpdate<Answer>(session: SessionContext, answer: Promise<Answer>): Promise<Answer> {
+  session.updates += 1;
+  return answer;
+}
+
+function findSent(session: SessionContext, key: string | undefined): { turn: number } | undefined {
+  return key === undefined ? undefined : session.state.sent.find((sent) => sent.key === key);
+}
+
+function validateSend(session: SessionContext, { prompt, key }: SendCall): void {
+  if (findSent(session, key) !== undefined) return;
+  if (key !== undefined && key.length > MAX_KEY_CHARACTERS) refuse(refusals.badInput, KEY_TOO_LONG);
   if (session.isClosing) refuse(refusals.closing, "the session is closing: it takes no further message");
   if (session.activeTurn !== undefined) {
     refuse(
@@ -206,22 +234,4 @@ function validateSend(session: SessionContext, { prompt }: SendCall): void {
       `the message must not be longer than ${MAX_TASK_CHARACTERS} characters: put long material into a file and name it`,
     );
   }
-}
-
-function toView(session: SessionContext): SessionView {
-  const { input, state } = session;
-  return {
-    sessionId: session.id,
-    input,
-    permissionMode: state.permissionMode,
-    turns: state.turns.map((turn) => ({ ...turn, answer: "" })),
-    delegations: state.delegations.map((delegation) => ({ ...delegation, report: "" })),
-    questions: [
-      ...state.questions.filter((question) => question.state === "open"),
-      ...state.questions.filter((question) => question.state !== "open").toReversed(),
-    ],
-    runningCap: RUNNING_CAP,
-    isClosing: session.isClosing,
-    nowMs: Date.now(),
-  };
 }

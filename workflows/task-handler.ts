@@ -7,12 +7,15 @@ import { refusals, type TaskCall, type TaskStarted } from "../core/messages.ts";
 import { nearestName, normalizeAgentName } from "../core/names.ts";
 import { describeProblems, type TaskInput, taskInputSchema } from "../core/task-calls.ts";
 import type { Delegations } from "./delegations.ts";
-import { refuse } from "./refuse.ts";
+import { checkUpdates, KEY_TOO_LONG, MAX_KEY_CHARACTERS, refuse } from "./refuse.ts";
 import { findDelegation, listRunning, type SessionContext } from "./session-context.ts";
 
 /** Check a Task call before it is accepted. @throws ApplicationFailure with a type of {@link refusals}. */
 export function validateTask(session: SessionContext, call: TaskCall): void {
   if (findByCallKey(session, call.callKey) !== undefined) return;
+  if (call.callKey !== undefined && call.callKey.length > MAX_KEY_CHARACTERS)
+    refuse(refusals.badInput, KEY_TOO_LONG);
+  checkUpdates(session);
   const input = parseTask(call.input);
   if (session.isClosing) refuse(refusals.closing, "the session is closing: nothing new can be started");
   if (session.input.contract !== undefined) {

@@ -1,6 +1,5 @@
 import { condition } from "@temporalio/workflow";
 import type { Delegation } from "../core/delegation.ts";
-import { MAX_TASK_WAIT_CHARACTERS } from "../core/limits.ts";
 import { refusals, type TaskWaitAnswer, type TaskWaitCall } from "../core/messages.ts";
 import {
   clampWaitSeconds,
@@ -12,7 +11,7 @@ import {
 import { boundReports } from "../core/task-wait.ts";
 import { salvageRun } from "./agent-run.ts";
 import { refuse } from "./refuse.ts";
-import { findDelegation, replaceDelegation, type SessionContext } from "./session-context.ts";
+import { findDelegation, markHandedOver, replaceDelegation, type SessionContext } from "./session-context.ts";
 
 /** Ids that a call names, told apart. Duplicates count once; unknown ids are no targets. */
 export interface Targets {
@@ -94,20 +93,17 @@ function isSettled(delegation: Delegation): boolean {
   return delegation.status !== "running";
 }
 
-function markHandedOver(session: SessionContext, delegations: readonly Delegation[]): void {
-  for (const delegation of delegations.filter(isSettled))
-    replaceDelegation(session, { ...delegation, isHandedOver: true });
-}
+/** Reports that one answer reads back; the others stay where they are and are said to. */
+const READ_BACK = 5;
 
-/** Read back the reports that were left behind as the session continued as new, as many as an answer can hold. */
+/** Read back reports that were left behind as the session continued as new. One that can't be read is marked as lost and not tried again. */
 async function bringBackReports(session: SessionContext, ids: readonly string[]): Promise<void> {
-  let characters = 0;
-  for (const target of listTargets(session, ids)) {
-    if (!target.isReportAway || characters >= MAX_TASK_WAIT_CHARACTERS) continue;
+  const away = listTargets(session, ids).filter(({ reportState }) => reportState === "away");
+  for (const target of away.slice(0, READ_BACK)) {
     const { report } = await salvageRun({ sessionId: session.id, chain: target.id }, session.taskQueue);
-    characters += report.length;
     const present = findDelegation(session, target.id);
-    if (present !== undefined && report !== "")
-      replaceDelegation(session, { ...present, report, isReportAway: false });
+    if (present === undefined) continue;
+    const { reportState: _, ...rest } = present;
+    replaceDelegation(session, report === "" ? { ...rest, reportState: "lost" } : { ...rest, report });
   }
 }

@@ -10,7 +10,13 @@ import { carryOutRun } from "./agent-run.ts";
 import { readCatalogue } from "./catalogue.ts";
 import { type Delegations, requestStopOfAll } from "./delegations.ts";
 import { withdrawQuestions } from "./permission-handler.ts";
-import { findTurn, listRunning, type SessionContext, showSession } from "./session-context.ts";
+import {
+  findTurn,
+  listRunning,
+  markHandedOver,
+  type SessionContext,
+  showSession,
+} from "./session-context.ts";
 import { recordStory } from "./session-story.ts";
 
 /** Answers of earlier turns are kept to this length. */
@@ -134,10 +140,17 @@ function toMainRun(session: SessionContext, turn: number, step: number, prompt: 
     },
     limits: {
       idleSeconds: input.limits.idleSeconds,
-      maxDurationSeconds: input.limits.turnMaxDurationSeconds,
+      maxDurationSeconds: toTimeLeft(session, turn),
     },
     watchdog: input.watchdog,
   };
+}
+
+/** A turn's ceiling is one for all of its steps. */
+function toTimeLeft(session: SessionContext, number: number): number {
+  const startedAtMs = findTurn(session, number)?.startedAtMs ?? Date.now();
+  const usedSeconds = Math.floor((Date.now() - startedAtMs) / 1000);
+  return Math.max(1, session.input.limits.turnMaxDurationSeconds - usedSeconds);
 }
 
 function hasLeftovers(session: SessionContext): boolean {
@@ -166,6 +179,7 @@ async function deliverLeftovers(
     nowMs: Date.now(),
   };
   const text = toTaskWaitText(answer, new Map());
+  markHandedOver(session, found);
   return await runMain(
     session,
     scope,

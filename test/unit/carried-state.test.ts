@@ -2,8 +2,10 @@
 import { expect, test } from "@jest/globals";
 import { countJsonBytes, toCarriedState } from "../../core/carried-state.ts";
 import { createDelegation, type Delegation, dropOldest, settleDelegation } from "../../core/delegation.ts";
-import type { SessionState } from "../../core/session.ts";
+import type { SessionInput, SessionState } from "../../core/session.ts";
+import { toSessionView } from "../../core/session-view.ts";
 import { noUsage } from "../../core/status.ts";
+import { boundReports } from "../../core/task-wait.ts";
 
 const HALF_MEBIBYTE = 512 * 1024;
 
@@ -57,6 +59,7 @@ function state(unit: string): SessionState {
     questions: [],
     lastQuestion: 0,
     allowances: [],
+    sent: [],
   };
 }
 
@@ -66,19 +69,37 @@ test.each([
   ["Emoji", "😀"],
   ["control characters", "\u0001"],
   ["quotes", '"'],
-])(
-  "100 full reports in %s are carried below 512 KiB, the latest whole, none lost without a mark",
-  (_, unit) => {
-    const carried = toCarriedState(state(unit));
-    expect(countJsonBytes(carried)).toBeLessThan(HALF_MEBIBYTE);
-    expect(countJsonBytes(carried)).toBe(Buffer.byteLength(JSON.stringify(carried)));
-    expect(JSON.parse(JSON.stringify(carried))).toEqual(carried);
-    expect(carried.delegations).toHaveLength(100);
-    expect(carried.delegations.at(-1)?.report).toHaveLength(12_000);
-    for (const { report, isReportAway } of carried.delegations)
-      expect(report !== "" || isReportAway === true).toBe(true);
-  },
-);
+])("100 full reports in %s are carried below 512 KiB, the none lost without a mark", (_, unit) => {
+  const carried = toCarriedState(state(unit));
+  expect(countJsonBytes(carried)).toBeLessThan(HALF_MEBIBYTE);
+  expect(countJsonBytes(carried)).toBe(Buffer.byteLength(JSON.stringify(carried)));
+  expect(JSON.parse(JSON.stringify(carried))).toEqual(carried);
+  expect(carried.delegations).toHaveLength(100);
+  for (const { report, reportState } of carried.delegations)
+    expect(report !== "" || reportState === "away").toBe(true);
+});
+
+test("with answers of usual length the latest reports are carried whole, and the last answer of full length is too", () => {
+  const usual = state("漢");
+  const short = { ...usual, turns: usual.turns.map((turn) => ({ ...turn, answer: "fine" })) };
+  expect(toCarriedState(short).delegations.at(-1)?.report).toHaveLength(12_000);
+  expect(toCarriedState(usual).turns.at(-1)?.answer).toHaveLength(100_000);
+});
+
+test("a session's view, and a wait for all it has, stay below one megabyte at their worst", () => {
+  const worst = state("\u0001");
+  const settled = worst.delegations.map((record) =>
+    settleDelegation(
+      { ...record, status: "running" },
+      { ...record, delegationId: record.id, status: "failed" },
+      1,
+    ),
+  );
+  const full = { ...worst, delegations: settled };
+  const view = toSessionView({ id: "s", input: {} as SessionInput, state: full, isClosing: false }, 0);
+  expect(countJsonBytes(view)).toBeLessThan(1024 * 1024);
+  expect(countJsonBytes(boundReports(settled))).toBeLessThan(1024 * 1024);
+});
 
 test("a settled delegation is never changed by a later settlement", () => {
   const settlement = {

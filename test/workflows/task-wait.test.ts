@@ -181,6 +181,7 @@ describe("TaskWait", () => {
       questions: [],
       lastQuestion: 0,
       allowances: [],
+      sent: [],
     };
     await server.withSession(
       new Runs(),
