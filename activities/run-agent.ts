@@ -5,6 +5,7 @@ import {
   type AgentRunOutcome,
   agentRunDetailsSchema,
 } from "../core/agent-run.ts";
+import { toModelLabel } from "../core/definition.ts";
 import { carryOut } from "./run/carry-out.ts";
 import { Heartbeater } from "./run/heartbeater.ts";
 import type { ActivityHost } from "./run/host.ts";
@@ -21,20 +22,30 @@ export async function runAgent(run: AgentRunInput, host: ActivityHost): Promise<
   const context = Context.current();
   const { attempt } = context.info;
   const previous = readDetails(context.info.heartbeatDetails);
-  const monitor = new RunMonitor({ attempt, previous, worker: host.worker }, Date.now());
+  const isHistoryUnreadable = previous === undefined && context.info.heartbeatDetails !== undefined;
+  const monitor = new RunMonitor(
+    {
+      attempt: isHistoryUnreadable ? 1 : attempt,
+      previous,
+      model: toModelLabel(run.model),
+      worker: host.worker,
+    },
+    Date.now(),
+  );
   const live = new LiveFile(host.stateFolder, run);
   const heartbeater = new Heartbeater(run, monitor, (details) => {
     context.heartbeat(details);
     live.note(details, monitor.partialText);
   });
   try {
-    return await carryOut({ run, host, monitor, heartbeater, attempt, previous });
+    return await carryOut({ run, host, monitor, heartbeater, attempt, previous, isHistoryUnreadable });
   } catch (error) {
     if (error instanceof CancelledFailure || error instanceof ApplicationFailure) throw error;
     // A bug of ours: retrying would meet it again.
     throw ApplicationFailure.nonRetryable(
       error instanceof Error ? (error.stack ?? error.message) : String(error),
       "INTERNAL",
+      monitor.toDetails(),
     );
   } finally {
     heartbeater.stop();

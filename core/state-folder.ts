@@ -61,7 +61,25 @@ export function toSessionFolder(state: StateFolder, sessionId: string): SessionF
   };
 }
 
-/** Encode any text as a file name: letters, digits, `-` and `_` stay, the rest becomes `%xx` of its UTF-16 code units. */
+/** Longest encoded name; the rest of a file name's 255 bytes is for endings. */
+const MAX_NAME_BYTES = 180;
+
+/** Encode any text as a file name of its own: letters, digits, `-` and `_` stay, other UTF-8 bytes become `%XX`; a long name ends in its hash. */
 export function encodeFileName(text: string): string {
-  return text.replace(/[^A-Za-z0-9_-]/g, (unit) => `%${unit.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  const encoded = encodeURIComponent(text.toWellFormed()).replace(
+    /[^A-Za-z0-9_%-]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return encoded.length <= MAX_NAME_BYTES
+    ? encoded
+    : `${encoded.slice(0, MAX_NAME_BYTES - 18)}.${hash64(encoded)}`;
+}
+
+/** FNV-1a in 64 bits, as hex. */
+function hash64(text: string): string {
+  let hash = 0xcbf29ce484222325n;
+  for (let index = 0; index < text.length; index++) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(index))) * 0x100000001b3n);
+  }
+  return hash.toString(16).padStart(16, "0");
 }

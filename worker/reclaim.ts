@@ -11,6 +11,7 @@ import type { StateFolder } from "../core/state-folder.ts";
 export async function reclaimRuns(
   state: StateFolder,
   client: Client,
+  address: string,
   log: (line: string) => void,
 ): Promise<number> {
   const records = await listRunRecords(state);
@@ -21,7 +22,7 @@ export async function reclaimRuns(
   // Processes of this state folder whose run has no living owner.
   await killOrphans((marker) => marker.startsWith(ownMarks) && !living.has(marker));
   const namespace = client.options.namespace;
-  const ours = dead.filter(({ record }) => record.namespace === namespace);
+  const ours = dead.filter(({ record }) => record.namespace === namespace && record.address === address);
   const handedBack = await Promise.all(
     ours.map(async ({ record, remove }) => {
       const failure = ApplicationFailure.retryable("its worker process died", "WorkerGone");

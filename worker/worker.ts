@@ -42,7 +42,12 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   const connection = await NativeConnection.connect(options.connectionOptions);
   const clientConnection = await Connection.connect(options.connectionOptions);
   const client = new Client({ connection: clientConnection, namespace: options.namespace });
-  const reclaimed = await reclaimRuns(options.stateFolder, client, options.log);
+  const reclaimed = await reclaimRuns(
+    options.stateFolder,
+    client,
+    options.connectionOptions.address ?? "",
+    options.log,
+  );
   if (reclaimed > 0) options.log(`handed back ${reclaimed} runs of a worker that was killed`);
 
   // After the handing back: bundling holds the thread for seconds, in which the server's pause before the next attempts passes.
@@ -108,6 +113,7 @@ function toHost(options: WorkerOptions, client: Client) {
     userDirectory: options.environment.HOME
       ? path.join(options.environment.HOME, ".agents", "subagents")
       : undefined,
+    address: options.connectionOptions.address ?? "",
     worker: `${process.pid}@${hostname()}`,
     sessionFor: (sessionId: string) => sessions.get(sessionId),
     askStanding: (ref: Parameters<typeof askStanding>[1]) => askStanding(client, ref),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { AgentRunOutcome } from "../../core/agent-run.ts";
 import { addUsage, noUsage, type Usage } from "../../core/status.ts";
 import { toUsage } from "../run/usage.ts";
+import { toText } from "../thread/message-text.ts";
 
 /** One line of a journal. Written ahead: what a line says is on disk before the run goes on. */
 export type JournalEntry =
@@ -14,11 +15,13 @@ export type JournalEntry =
   | { kind: "tool-end"; result: ToolResultMessage }
   | { kind: "turn-end" }
   /** The run's outcome, for an activity whose answer got lost. */
-  | { kind: "end"; runId: string; outcome: AgentRunOutcome };
+  | { kind: "end"; runId: string; execution?: string; outcome: AgentRunOutcome };
 
 export interface RunOpening {
   kind: "run";
   runId: string;
+  /** The workflow execution that the run belongs to: an id that is used again, or a reset workflow, begins a run of its own. */
+  execution?: string;
   attempt: number;
   atMs: number;
   /** When the server scheduled the attempt, by its own clock: tells which of two attempts is the later one. */
@@ -59,6 +62,9 @@ export interface JournalState {
   messages: Message[];
   /** The latest run and what is known of it. */
   runId: string | undefined;
+  execution: string | undefined;
+  /** The latest run's last assistant text that says something. */
+  lastText: string;
   turns: number;
   toolCalls: number;
   usage: Usage;
@@ -70,13 +76,15 @@ export interface JournalState {
   started: ReadonlySet<string>;
   /** Results of the last assistant message's calls. */
   results: ReadonlyMap<string, ToolResultMessage>;
-  end: { runId: string; outcome: AgentRunOutcome } | undefined;
+  end: { runId: string; execution: string | undefined; outcome: AgentRunOutcome } | undefined;
 }
 
 /** Fold a journal's entries into the state that a next attempt begins with. */
 export function foldJournal(entries: readonly JournalEntry[]): JournalState {
   const messages: Message[] = [];
   let runId: string | undefined;
+  let execution: string | undefined;
+  let lastText = "";
   let turns = 0;
   let toolCalls = 0;
   let started = new Set<string>();
@@ -93,20 +101,25 @@ export function foldJournal(entries: readonly JournalEntry[]): JournalState {
   for (const entry of entries) {
     switch (entry.kind) {
       case "run":
-        if (entry.runId !== runId) {
+        if (entry.runId !== runId || entry.execution !== execution) {
+          lastText = "";
           turns = 0;
           toolCalls = 0;
           usage = noUsage;
           hasRunMessages = false;
         }
         runId = entry.runId;
+        execution = entry.execution;
         break;
       case "message":
         settleResults();
         messages.push(entry.message);
         hasRunMessages = true;
         isTurnOpen = entry.message.role === "assistant";
-        if (entry.message.role === "assistant") usage = addUsage(usage, toUsage(entry.message.usage));
+        if (entry.message.role === "assistant") {
+          usage = addUsage(usage, toUsage(entry.message.usage));
+          lastText = toText(entry.message).trim() === "" ? lastText : toText(entry.message);
+        }
         break;
       case "tool-start":
         started.add(entry.callId);
@@ -121,11 +134,24 @@ export function foldJournal(entries: readonly JournalEntry[]): JournalState {
         isTurnOpen = false;
         break;
       case "end":
-        end = { runId: entry.runId, outcome: entry.outcome };
+        end = { runId: entry.runId, execution: entry.execution, outcome: entry.outcome };
         break;
     }
   }
-  return { messages, runId, turns, toolCalls, usage, hasRunMessages, isTurnOpen, started, results, end };
+  return {
+    messages,
+    runId,
+    execution,
+    lastText,
+    turns,
+    toolCalls,
+    usage,
+    hasRunMessages,
+    isTurnOpen,
+    started,
+    results,
+    end,
+  };
 }
 
 /** Results in the order of the calls that they answer: providers pair them so. */

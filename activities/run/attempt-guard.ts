@@ -1,5 +1,6 @@
 import { Context } from "@temporalio/activity";
 import type { AgentRunInput } from "../../core/agent-run.ts";
+import { startTimer } from "../tools/command-timeout.ts";
 import type { Attempt } from "./attempt.ts";
 import type { ActivityHost } from "./host.ts";
 import { watchStanding } from "./stop-watch.ts";
@@ -16,7 +17,9 @@ export function guardAttempt(attempt: Attempt, run: AgentRunInput, host: Activit
   const context = Context.current();
   const { info } = context;
   const ceilingMs = info.scheduledTimestampMs + run.limits.maxDurationSeconds * 1000 - CEILING_MARGIN_MS;
-  const ceiling = setTimeout(() => attempt.end({ kind: "ceiling" }), Math.max(0, ceilingMs - Date.now()));
+  const callOffCeiling = startTimer(Math.max(0, ceilingMs - Date.now()), () =>
+    attempt.end({ kind: "ceiling" }),
+  );
   const unwatch = watchStanding(
     host.askStanding,
     {
@@ -35,7 +38,7 @@ export function guardAttempt(attempt: Attempt, run: AgentRunInput, host: Activit
     else attempt.end({ kind: "handed-back", failure });
   });
   return () => {
-    clearTimeout(ceiling);
+    callOffCeiling();
     unwatch();
   };
 }

@@ -28,6 +28,8 @@ export interface RunInProgress {
   attempt: number;
   /** Details of the last attempt that could speak. */
   previous: AgentRunDetails | undefined;
+  /** There are details, of another version of this code: how many workers were lost can't be told, so none is counted. */
+  isHistoryUnreadable: boolean;
 }
 
 /** Carry out one attempt: take the journal over, work, and leave nothing behind. */
@@ -55,18 +57,30 @@ async function takeUp(progress: RunInProgress, marker: string): Promise<AgentRun
   await killOrphans((found) => found.startsWith(chainMarker) && found !== marker);
   let point: ResumePoint;
   try {
-    const scheduledAtMs = Context.current().info.currentAttemptScheduledTimestampMs;
+    const { info } = Context.current();
+    const scheduledAtMs = info.currentAttemptScheduledTimestampMs;
+    const execution = info.workflowExecution?.runId;
     const knownLines = previous?.journalLines ?? 0;
-    point = await openResumePoint(run, { number: attempt, scheduledAtMs, knownLines }, host.journals);
+    point = await openResumePoint(
+      run,
+      { number: attempt, execution, scheduledAtMs, knownLines },
+      host.journals,
+    );
   } catch (error) {
     if (error instanceof JournalOvertaken) throw toReplaced();
     return fail(progress, "JOURNAL_UNAVAILABLE", describeJournalError(error));
   }
   try {
     if (point.outcome !== undefined) return { ...point.outcome, attempts: attempt };
-    monitor.resume(point, countLosses(attempt, previous, point.start.turns));
+    monitor.resume(
+      point,
+      progress.isHistoryUnreadable ? 0 : countLosses(attempt, previous, point.start.turns),
+    );
     const outcome = await carryOutFrom(progress, point, marker);
-    await point.writer.append({ kind: "end", runId: run.runId, outcome }).catch(() => undefined);
+    const execution = Context.current().info.workflowExecution?.runId;
+    await point.writer
+      .append({ kind: "end", runId: run.runId, ...(execution === undefined ? {} : { execution }), outcome })
+      .catch(() => undefined);
     return outcome;
   } finally {
     await point.writer.close();
@@ -130,8 +144,8 @@ async function work(
   const outcome = isOver ? toOutcome(run, end, monitor, progress.attempt) : undefined;
   monitor.startSaving();
   heartbeater.beatNow();
-  await attempt.dispose();
-  await killRun(marker);
+  // Side by side: a thread that is stuck in the kernel must not keep its processes alive.
+  await Promise.all([attempt.dispose(), killRun(marker)]);
   if (outcome !== undefined) return outcome;
   if (end.kind === "handed-back") {
     monitor.isHandedBack = true;
@@ -146,7 +160,7 @@ function toReplaced(): ApplicationFailure {
   return ApplicationFailure.retryable("another attempt has taken over", "Replaced");
 }
 
-function toRecord({ run, attempt }: RunInProgress, marker: string) {
+function toRecord({ run, host, attempt }: RunInProgress, marker: string) {
   const { info } = Context.current();
   return {
     marker,
@@ -154,6 +168,7 @@ function toRecord({ run, attempt }: RunInProgress, marker: string) {
     chain: run.chain,
     attempt,
     taskToken: info.base64TaskToken,
+    address: host.address,
     namespace: info.namespace,
     owner: ownProcessIdentity(),
   };

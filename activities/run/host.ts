@@ -20,6 +20,8 @@ export interface ActivityHost {
   /** Built-in definitions and the user's. */
   builtinDirectory: string;
   userDirectory: string | undefined;
+  /** Address of the Temporal server. */
+  address: string;
   /** Process id and host, for people. */
   worker: string;
   sessionFor(sessionId: string): SessionPort;

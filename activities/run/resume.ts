@@ -22,6 +22,8 @@ export interface ResumePoint {
 /** Which attempt takes a run up, and what is known of those before. */
 export interface AttemptNumber {
   number: number;
+  /** The workflow execution that the run belongs to. */
+  execution: string | undefined;
   /** By the server's clock. */
   scheduledAtMs: number;
   /** Lines of the journal that an earlier attempt told the server of. */
@@ -43,6 +45,7 @@ export async function openResumePoint(
     opening: {
       kind: "run",
       runId: run.runId,
+      ...(attempt.execution === undefined ? {} : { execution: attempt.execution }),
       attempt: attempt.number,
       atMs: Date.now(),
       scheduledAtMs: attempt.scheduledAtMs,
@@ -51,8 +54,10 @@ export async function openResumePoint(
     knownLines: attempt.knownLines,
   });
   const before = foldJournal(entries);
-  const isSameRun = before.runId === run.runId;
-  const end = before.end?.runId === run.runId ? before.end.outcome : undefined;
+  const isSame = (of: { runId: string | undefined; execution: string | undefined } | undefined) =>
+    of?.runId === run.runId && of.execution === attempt.execution;
+  const isSameRun = isSame(before);
+  const end = isSame(before.end) ? before.end?.outcome : undefined;
   const start = await toStart(before, isSameRun, writer);
   return {
     writer,
@@ -60,7 +65,7 @@ export async function openResumePoint(
     start,
     toolCalls: isSameRun ? before.toolCalls + countAnswered(start, before) : 0,
     usage: isSameRun ? before.usage : noUsage,
-    lastText: isSameRun ? findLastText(before.messages) : "",
+    lastText: isSameRun ? before.lastText : "",
   };
 }
 
@@ -115,7 +120,7 @@ async function toStart(
 
 function toInterrupted(toolCallId: string, toolName: string, mayHaveRun: boolean): ToolResultMessage {
   const text = mayHaveRun
-    ? `Interrupted: the worker was lost while this ${toolName} call was under way. It may have run, wholly or in part. Check its effects before repeating it.`
+    ? `Interrupted: the run was cut off while this ${toolName} call was under way. It may have run, wholly or in part. Check its effects before repeating it.`
     : `Interrupted before it started: this ${toolName} call did not run.`;
   return {
     role: "toolResult",
@@ -125,10 +130,4 @@ function toInterrupted(toolCallId: string, toolName: string, mayHaveRun: boolean
     isError: true,
     timestamp: Date.now(),
   };
-}
-
-/** The last assistant text that says something. */
-export function findLastText(messages: readonly Message[]): string {
-  const last = messages.findLast((message) => message.role === "assistant" && toText(message).trim() !== "");
-  return last === undefined ? "" : toText(last);
 }

@@ -2,18 +2,20 @@ import type { AgentRunDetails, Denial, RunPhase } from "../../core/agent-run.ts"
 import { countLosses } from "../../core/attempts.ts";
 import { MAX_REPORT_CHARACTERS } from "../../core/limits.ts";
 import { addUsage, noUsage, type Usage } from "../../core/status.ts";
-import { bound } from "../../core/text.ts";
+import { bound, cutAt } from "../../core/text.ts";
 import { toText } from "../thread/message-text.ts";
 import type { ThreadEvent } from "../thread/protocol.ts";
 import { toUsage } from "./usage.ts";
 
 /** Denials that a run keeps; a model that insists must not fill a history. */
-const MAX_DENIALS = 50;
+const MAX_DENIALS = 20;
+const MAX_DENIAL_CHARACTERS = 300;
 
 export interface RunStart {
   attempt: number;
   /** Details of the last attempt that could speak. */
   previous: AgentRunDetails | undefined;
+  model: string;
   worker: string;
 }
 
@@ -31,7 +33,7 @@ export class RunMonitor {
   turns: number;
   toolCalls: number;
   usage: Usage;
-  model = "";
+  model: string;
   journalLines: number;
   losses: number;
   isHandedBack = false;
@@ -53,6 +55,7 @@ export class RunMonitor {
     this.#start = start;
     this.#startedAtMs = nowMs;
     this.#lastEventAtMs = nowMs;
+    this.model = start.model;
     this.turns = previous?.turns ?? 0;
     this.#turnsAtStart = this.turns;
     this.toolCalls = previous?.toolCalls ?? 0;
@@ -132,7 +135,12 @@ export class RunMonitor {
   }
 
   addDenial(denial: Denial): void {
-    if (this.denials.length < MAX_DENIALS) this.denials.push(denial);
+    if (this.denials.length >= MAX_DENIALS) return;
+    this.denials.push({
+      ...denial,
+      target: cutAt(denial.target, MAX_DENIAL_CHARACTERS),
+      reason: cutAt(denial.reason, MAX_DENIAL_CHARACTERS),
+    });
   }
 
   /** The tool that has been running longest. */

@@ -1,7 +1,8 @@
+import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
-import { encodeFileName, type StateFolder } from "../../core/state-folder.ts";
+import type { StateFolder } from "../../core/state-folder.ts";
 
 const runRecordSchema = z.object({
   /** Value of SUBAGENTS_RUN in the processes that this attempt starts. */
@@ -11,6 +12,8 @@ const runRecordSchema = z.object({
   attempt: z.number(),
   /** Base64; enough to hand the attempt back to the server. */
   taskToken: z.string(),
+  /** Of the server: two of them may have a namespace of one name. */
+  address: z.string(),
   namespace: z.string(),
   owner: z.object({ pid: z.number(), startTime: z.string(), host: z.string() }),
 });
@@ -26,7 +29,7 @@ const FORGET_AFTER_MS = 60_000;
 /** Write down that an attempt is under way. @returns says that it is over */
 export async function writeRunRecord(state: StateFolder, record: RunRecord): Promise<() => void> {
   await mkdir(state.runs, { recursive: true, mode: 0o700 });
-  const file = path.join(state.runs, `${encodeFileName(record.marker)}.json`);
+  const file = path.join(state.runs, `${createHash("sha256").update(record.marker).digest("hex")}.json`);
   await writeFile(`${file}.new`, JSON.stringify(record), { mode: 0o600 });
   await rename(`${file}.new`, file);
   return () => {

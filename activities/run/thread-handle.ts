@@ -27,6 +27,9 @@ const MAX_HEAP_MB = 1024;
 /** How long a thread is given to end in order before it is terminated. */
 const STOP_PATIENCE_MS = 1_000;
 
+/** How long its termination may take. */
+const TERMINATION_PATIENCE_MS = 1_000;
+
 /** The main thread's hold on one agent thread. */
 export class ThreadHandle {
   readonly #worker: Worker;
@@ -85,12 +88,17 @@ export class ThreadHandle {
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.#worker.postMessage({ type: "stop" } satisfies ToThread);
-    let timer: NodeJS.Timeout | undefined;
-    const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, STOP_PATIENCE_MS);
-    });
-    await Promise.race([this.#exited, patience]);
-    clearTimeout(timer);
-    await this.#worker.terminate();
+    await waitAtMost(this.#exited, STOP_PATIENCE_MS);
+    // A thread within a file operation that hangs in the kernel can't be terminated: it is left to itself, and nothing of it is heard any more.
+    await waitAtMost(this.#worker.terminate(), TERMINATION_PATIENCE_MS);
   }
+}
+
+async function waitAtMost(event: Promise<unknown>, patienceMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, patienceMs);
+  });
+  await Promise.race([event, patience]);
+  clearTimeout(timer);
 }

@@ -17,6 +17,7 @@ import type { ThinkingLevel } from "../../core/definition.ts";
 import { closingInstruction } from "../../core/system-prompt.ts";
 import { toRetryDelayMs } from "../models/retry-delay.ts";
 import type { ModelRuntime } from "../models/runtime.ts";
+import { createEventFilter } from "./event-filter.ts";
 import { toText } from "./message-text.ts";
 import type { LoopEnding, Permit } from "./protocol.ts";
 import { withUniqueCallIds } from "./unique-call-ids.ts";
@@ -245,35 +246,6 @@ class AgentLoop {
     if (last.stopReason === "length") return { kind: "output-limit", text };
     return text === "" ? { kind: "no-report" } : { kind: "done", text };
   }
-}
-
-/**
- * Pass on what an agent did and keep back what only pi's loop did: starts and ends of its invocations, and the empty shell of a request that failed.
- * A failing provider must not look like a living agent.
- */
-function createEventFilter(emit: (event: AgentEvent) => Promise<void>): (event: AgentEvent) => Promise<void> {
-  let held: AgentEvent | undefined;
-  return async (event) => {
-    if (event.type === "agent_start" || event.type === "agent_end") return;
-    if (event.type === "message_start" && event.message.role === "assistant") {
-      held = event;
-      return;
-    }
-    if (isFailure(event)) {
-      held = undefined;
-      return;
-    }
-    const start = held;
-    held = undefined;
-    if (start !== undefined) await emit(start);
-    await emit(event);
-  };
-}
-
-function isFailure(event: AgentEvent): boolean {
-  if (event.type !== "message_end" && event.type !== "turn_end") return false;
-  const { message } = event;
-  return message.role === "assistant" && (message.stopReason === "error" || message.stopReason === "aborted");
 }
 
 export function toToolResult(end: {

@@ -20,7 +20,7 @@ const secrets = [
 /** What concerns the worker's own process, and would change how a command's programs behave. */
 const workerOwn = [
   /^SUBAGENTS_/,
-  /^NODE_(OPTIONS|CHANNEL_FD|CHANNEL_SERIALIZATION_MODE|UNIQUE_ID|V8_COVERAGE|TEST_CONTEXT)$/,
+  /^NODE_(OPTIONS|COMPILE_CACHE|CHANNEL_FD|CHANNEL_SERIALIZATION_MODE|UNIQUE_ID|V8_COVERAGE|TEST_CONTEXT)$/,
   /^JEST_WORKER_ID$/,
   /^npm_(lifecycle|package|command|execpath|node_execpath|config_local_prefix)/,
   /^(INIT_CWD|OLDPWD)$/,

@@ -166,8 +166,9 @@ describe("the agent loop", () => {
     expect(ending).toEqual({ kind: "done", text: "Done." });
     expect(heard.ran).toEqual(["a"]);
     expect(heard.waits).toHaveLength(3);
-    expect(types.filter((type) => type === "turn_end")).toHaveLength(2);
-    expect(types.filter((type) => type === "agent_start" || type === "agent_end")).toHaveLength(2);
+    // As if the requests that failed had never been: silence goes on through them.
+    const { types: calm } = await play([{ calls: [look("a")] }, { text: "Done." }]);
+    expect(types).toEqual(calm);
   });
 
   test("five requests are the most for one turn, and the next turn has five of its own", async () => {

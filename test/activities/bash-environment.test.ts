@@ -47,9 +47,15 @@ describe("the environment of a tool's process", () => {
   });
 
   test("has nothing that concerns the worker's own process", () => {
-    expect(toKept(["NODE_OPTIONS", "NODE_CHANNEL_FD", "npm_lifecycle_event", "SUBAGENTS_CODEC_KEY"])).toEqual(
-      [],
-    );
+    expect(
+      toKept([
+        "NODE_OPTIONS",
+        "NODE_COMPILE_CACHE",
+        "NODE_CHANNEL_FD",
+        "npm_lifecycle_event",
+        "SUBAGENTS_CODEC_KEY",
+      ]),
+    ).toEqual([]);
   });
 
   test("keeps the rest", () => {

@@ -15,7 +15,10 @@ import {
 import { toStateFolder } from "../../core/state-folder.ts";
 import { until } from "../support/real-session.ts";
 
-const details = new RunMonitor({ attempt: 1, previous: undefined, worker: "1@here" }, 0).toDetails();
+const details = new RunMonitor(
+  { attempt: 1, previous: undefined, model: "test/model", worker: "1@here" },
+  0,
+).toDetails();
 
 test("a live file holds the latest details and the end of the text, is written seldom, and is taken away", async () => {
   const state = toStateFolder({ XDG_STATE_HOME: await mkdtemp(path.join(tmpdir(), "live-")) }, undefined);
