@@ -9,7 +9,8 @@ import type { WatchRow } from "./watch-row.ts";
 export interface WatchDisplay {
   /** How often it is worth a new picture. */
   everyMs: number;
-  show(picture: WatchPicture): void;
+  /** Show what `look` sees; on a terminal it is asked as late as can be. */
+  show(look: () => WatchPicture): void;
   end(): void;
 }
 
@@ -26,15 +27,15 @@ export function createWatchDisplay(output: Output): WatchDisplay {
 }
 
 function createTerminalDisplay(output: Output): WatchDisplay {
-  let latest: WatchPicture | undefined;
+  let latest: (() => WatchPicture) | undefined;
   const screen = createScreen(output.stdout, (room) =>
-    latest === undefined ? [] : toWatchLines(latest, room),
+    latest === undefined ? [] : toWatchLines(latest(), room),
   );
   output.divert((text) => screen.note(text));
   return {
     everyMs: TERMINAL_EVERY_MS,
-    show(picture) {
-      latest = picture;
+    show(look) {
+      latest = look;
       screen.drawSoon();
     },
     end() {
@@ -55,7 +56,8 @@ function createLineDisplay(output: Output): WatchDisplay {
   };
   return {
     everyMs: LINES_EVERY_MS,
-    show({ sessionId, head, notice, rows, questions }) {
+    show(look) {
+      const { sessionId, head, notice, rows, questions } = look();
       printChange("head", head, head);
       printChange("notice", notice ?? "", notice ?? "");
       for (const row of rows) printChange(`row ${row.id}`, toState(row), toRowLine(row));
@@ -77,7 +79,8 @@ function createJsonDisplay(output: Output): WatchDisplay {
   };
   return {
     everyMs: JSON_EVERY_MS,
-    show({ sessionId, status, head, notice, rows, questions }) {
+    show(look) {
+      const { sessionId, status, head, notice, rows, questions } = look();
       const nowMs = Date.now();
       const news = JSON.stringify([head, notice]);
       if (news !== lastHead)

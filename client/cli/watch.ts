@@ -52,7 +52,7 @@ async function showUntilEnd(
   for (;;) {
     // Asked for before it is drawn, so that the last state is on the screen.
     const isOver = !source.isOpen || (flags.untilSettled && source.isSettled);
-    display.show(toPicture(source));
+    display.show(() => toPicture(source));
     if (isOver) return;
     await sleep(display.everyMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }

@@ -88,7 +88,7 @@ function spawnSupervisor(settings: SupervisorSettings, logFile: string): ChildPr
 
 /** Keys of providers, settings of Temporal's clients and options for this process are nothing for one that outlives it. */
 function toServerEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const kept = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR"];
+  const kept = ["PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "NODE_COMPILE_CACHE"];
   return Object.fromEntries(kept.map((name) => [name, environment[name]]));
 }
 

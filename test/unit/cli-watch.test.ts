@@ -1,0 +1,321 @@
+import { describe, expect, test } from "@jest/globals";
+import fc from "fast-check";
+import stringWidth from "string-width";
+import { createOutput } from "../../client/cli/output.ts";
+import { createWatchDisplay } from "../../client/cli/watch-display.ts";
+import { toWatchLines, type WatchPicture } from "../../client/cli/watch-lines.ts";
+import { toWatchRows, type Watched } from "../../client/cli/watch-row.ts";
+import { freshen } from "../../client/live-files.ts";
+import type { LiveState } from "../../core/activity-text.ts";
+import type { AgentRunDetails } from "../../core/agent-run.ts";
+import { createDelegation, type Delegation } from "../../core/delegation.ts";
+import type { LiveFileContent } from "../../core/live-file.ts";
+import type { PermissionQuestionRecord } from "../../core/permission-questions.ts";
+import { waitUntil } from "../cli/wait-until.ts";
+
+const controls = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const room = { columns: 200, rows: 40 };
+const usage = { input: 10_000, output: 2345, cacheRead: 0, cacheWrite: 0, cost: 0.0123 };
+
+function toDelegation(number: number, change: Partial<Delegation> = {}): Delegation {
+  const start = { number, agent: "fixer", description: `part ${number}`, model: "m", tools: [], nowMs: 1000 };
+  const record = { ...start, callKey: undefined, resumedFrom: undefined, definitionFingerprint: "" };
+  return { ...createDelegation(record), ...change };
+}
+
+function toDetails(change: Partial<AgentRunDetails> = {}): AgentRunDetails {
+  return {
+    attempt: 1,
+    phase: "model",
+    turns: 3,
+    toolCalls: 4,
+    startedAtMs: 1000,
+    lastEventAtMs: 58_000,
+    usage,
+    partialReport: "I am\nsaying this",
+    denials: [],
+    journalLines: 0,
+    losses: 0,
+    turnsAtStart: 0,
+    handedBack: false,
+    worker: "1@there",
+    ...change,
+  };
+}
+
+const running = (change: Partial<AgentRunDetails> = {}): LiveState => ({
+  kind: "running",
+  attempt: 1,
+  details: toDetails(change),
+});
+
+function toWatched(
+  delegations: Delegation[],
+  live: ReadonlyMap<string, LiveState> = new Map(),
+  questions: Partial<PermissionQuestionRecord>[] = [],
+): Watched {
+  const turn = {
+    number: 1,
+    prompt: "go",
+    status: "running" as const,
+    startedAtMs: 1000,
+    answer: "",
+    turns: 0,
+  };
+  const view = {
+    turns: [{ ...turn, toolCalls: 0, usage, attempts: 1 }],
+    delegations,
+    questions,
+    permissionMode: "ask",
+  } as unknown as NonNullable<Watched["view"]>;
+  return { view, known: [], live, nowMs: 61_000 };
+}
+
+function toPicture(watched: Watched, head = "session-1 · open"): WatchPicture {
+  const questions = watched.view?.questions ?? [];
+  return {
+    sessionId: "session-1",
+    status: "open",
+    head,
+    notice: undefined,
+    rows: toWatchRows(watched),
+    questions,
+  };
+}
+
+describe("what watch shows of an agent", () => {
+  test("is one line with everything, and one with what it is saying", () => {
+    const tool = { name: "Bash", target: "npm test", sinceMs: 51_000 };
+    const live = new Map([["task-1", running({ phase: "tool", tool })]]);
+    expect(toWatchLines(toPicture(toWatched([toDelegation(1)], live)), room).slice(2)).toEqual([
+      "  task-1 fixer · 1 min 0 s · running Bash npm test for 10s · last event 3s ago · 3 turns, 4 tool calls, 12.3k tokens, $0.0123 · part 1",
+      "      I am saying this",
+    ]);
+  });
+
+  test("has words of its own for every state", () => {
+    const question = {
+      id: "q-3",
+      chain: "task-6",
+      state: "open" as const,
+      tool: "Bash" as const,
+      target: "rm x",
+    };
+    const live = new Map<string, LiveState>([
+      ["main", running()],
+      ["task-1", { kind: "queued" }],
+      ["task-2", { kind: "worker-lost", sinceMs: 0, details: undefined }],
+      ["task-3", running({ phase: "backoff", backoff: { nextTry: 3, untilMs: 0 } })],
+      ["task-4", running()],
+      ["task-5", { kind: "unknown", reason: "server unreachable" }],
+      ["task-6", running()],
+    ]);
+    const delegations = [1, 2, 3, 4, 5, 6].map((number) =>
+      toDelegation(number, number === 4 ? { stopRequested: "stopped" } : {}),
+    );
+    const settled = toDelegation(7, {
+      status: "failed",
+      error: { code: "PROVIDER_AUTH", message: "no" },
+      settledAtMs: 5000,
+    });
+    const rows = toWatchRows(toWatched([...delegations, settled], live, [question]));
+    expect(rows.map(({ id, activity }) => `${id}: ${activity}`)).toEqual([
+      "main: waiting for the model, last event 3s ago",
+      "task-1: queued: no worker has taken it yet",
+      "task-2: worker lost since 1970-01-01T00:00:00.000Z",
+      "task-3: waiting for provider, try 3, last event 3s ago",
+      "task-4: stop requested, not yet confirmed",
+      "task-5: unknown (server unreachable)",
+      "task-6: asks permission (q-3): Bash rm x",
+      "task-7: failed (PROVIDER_AUTH)",
+    ]);
+  });
+
+  test("is known from the server alone where no worker answers", () => {
+    const known = [{ id: "task-4", agent: "fixer", description: "", startedAtMs: 1000 }];
+    const rows = toWatchRows({
+      view: undefined,
+      known,
+      live: new Map([["task-4", { kind: "queued" }]]),
+      nowMs: 2000,
+    });
+    expect(rows).toMatchObject([
+      { id: "main", activity: "no news yet" },
+      { id: "task-4", status: "running" },
+    ]);
+  });
+});
+
+describe("the screen of watch", () => {
+  test("shows ten delegates, the running ones first, and counts the rest; everyone's line comes before anybody's words", () => {
+    const settled = Array.from({ length: 300 }, (_, index) =>
+      toDelegation(index + 1, { status: "completed", settledAtMs: index }),
+    );
+    const busy = Array.from({ length: 5 }, (_, index) => toDelegation(index + 301));
+    const live = new Map(busy.map(({ id }) => [id, running()]));
+    const picture = toPicture(toWatched([...settled, ...busy], live));
+    const lines = toWatchLines(picture, room);
+    expect(lines.map((line) => line.trim().split(" ")[0])).toEqual([
+      "session-1",
+      "main",
+      ...["task-301", "I", "task-302", "I", "task-303", "I", "task-304", "I", "task-305", "I"],
+      ...["task-300", "task-299", "task-298", "task-297", "task-296"],
+      "+",
+    ]);
+    expect(lines.at(-1)).toBe("  + 295 more");
+    const low = toWatchLines(picture, { columns: 80, rows: 15 });
+    expect(low).toHaveLength(15);
+    expect(low.filter((line) => line.includes("task-"))).toHaveLength(10);
+    expect(toWatchLines(picture, { columns: 80, rows: 4 })).toHaveLength(4);
+  });
+
+  test("can't be driven by anything that a model, a file or a person has written", () => {
+    const text = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc
+        .array(
+          fc.constantFrom(
+            "\u001b[2J",
+            "\u001b]52;c;aGk=\u0007",
+            "\r",
+            "\u202e",
+            "\u2028",
+            "漢字",
+            "\ud800",
+            "x".repeat(9000),
+          ),
+        )
+        .map((parts) => parts.join("")),
+    );
+    fc.assert(
+      fc.property(text, text, text, fc.integer({ min: 1, max: 120 }), (one, two, three, columns) => {
+        const tool = { name: one, target: two, sinceMs: 0 };
+        const live = new Map([["task-1", running({ phase: "tool", tool, partialReport: three })]]);
+        const question = {
+          id: "q-1",
+          chain: "task-2",
+          agent: one,
+          state: "open" as const,
+          tool: "Bash" as const,
+          target: two,
+        };
+        const delegations = [toDelegation(1, { agent: one, description: three }), toDelegation(2)];
+        const picture = { ...toPicture(toWatched(delegations, live, [question]), two), notice: three };
+        for (const line of toWatchLines(picture, { columns, rows: 40 })) {
+          expect(line).not.toMatch(controls);
+          expect(stringWidth(line)).toBeLessThanOrEqual(columns);
+        }
+        const written: string[] = [];
+        const stream = { write: (each: string) => written.push(each) };
+        for (const isJson of [true, false]) {
+          const output = createOutput({ isJson, stdout: stream, stderr: stream });
+          const display = createWatchDisplay(output);
+          const whole = {
+            ...question,
+            arguments: three,
+            reason: one,
+            askedAtMs: 0,
+          } as PermissionQuestionRecord;
+          display.show(() => ({ ...picture, questions: [whole] }));
+          display.end();
+        }
+        expect(written.join("").replaceAll("\n", "")).not.toMatch(controls);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("is drawn at most ten times a second, and not at all while nothing changes", async () => {
+    const writes: string[] = [];
+    const stream = { isTTY: true, columns: 80, rows: 24, write: (each: string) => writes.push(each) };
+    const display = createWatchDisplay(createOutput({ isJson: false, stdout: stream, stderr: stream }));
+    let count = 0;
+    let looks = 0;
+    const show = () =>
+      display.show(() => {
+        looks += 1;
+        return toPicture(toWatched([]), `${count}`);
+      });
+    const startedAtMs = Date.now();
+    await waitUntil(() => {
+      count += 1;
+      for (let each = 0; each < 50; each += 1) show();
+      return Date.now() - startedAtMs > 500;
+    });
+    const most = (Date.now() - startedAtMs) / 100 + 1;
+    expect(writes.length).toBeGreaterThan(1);
+    expect(writes.length).toBeLessThanOrEqual(most);
+    await waitUntil(() => writes.at(-1)?.startsWith(`\u001b[2A\r${count}`) ?? false);
+    const [drawn, seen] = [writes.length, looks];
+    await waitUntil(() => {
+      show();
+      return looks > seen + 2;
+    });
+    expect(writes).toHaveLength(drawn);
+    display.end();
+  });
+});
+
+describe("watch in a pipe", () => {
+  test("tells what changed, not what only went on", () => {
+    const lines: string[] = [];
+    const output = createOutput({
+      isJson: true,
+      stdout: { write: (line: string) => lines.push(line) },
+      stderr: { write: () => undefined },
+    });
+    const display = createWatchDisplay(output);
+    const show = (change: Partial<AgentRunDetails>, nowMs: number) =>
+      display.show(() => ({
+        ...toPicture({ ...toWatched([toDelegation(1)], new Map([["task-1", running(change)]])), nowMs }),
+      }));
+    show({}, 61_000);
+    show({}, 62_000);
+    show({ phase: "tool", tool: { name: "Read", target: "a", sinceMs: 1 } }, 62_000);
+    show({ phase: "tool", tool: { name: "Read", target: "a", sinceMs: 1 } }, 69_000);
+    show({ phase: "tool", tool: { name: "Read", target: "a", sinceMs: 5 } }, 69_000);
+    const told = lines
+      .map((line) => JSON.parse(line))
+      .map(({ type, id, activity }) => `${type} ${id} ${activity}`);
+    expect(told).toEqual([
+      "session undefined undefined",
+      "agent main no news yet",
+      "agent task-1 waiting for the model, last event 3s ago",
+      "agent task-1 running Read a for 62s",
+      "agent task-1 running Read a for 69s",
+    ]);
+  });
+});
+
+describe("a live file", () => {
+  const file = (change: Partial<AgentRunDetails> = {}, atMs = 60_000): LiveFileContent => ({
+    sessionId: "s",
+    chain: "task-1",
+    atMs,
+    details: toDetails({ lastEventAtMs: 60_000, ...change }),
+    saying: "fresh",
+  });
+  const kindOf = (live: LiveState | undefined) => live?.kind;
+  const saying = (live: LiveState | undefined) =>
+    live !== undefined && "details" in live ? live.details?.partialReport : undefined;
+
+  test("counts where it is fresher than the server's record of the same attempt", () => {
+    expect(saying(freshen(running(), file(), 50_000, () => true))).toBe("fresh");
+    expect(saying(freshen(running({ lastEventAtMs: 61_000 }), file(), 50_000, () => true))).toBe(
+      "I am\nsaying this",
+    );
+    const later: LiveState = { kind: "running", attempt: 2, details: undefined };
+    expect(freshen(later, file(), 50_000, () => true)).toBe(later);
+    expect(saying(freshen({ kind: "queued" }, file(), 50_000, () => true))).toBe("fresh");
+    expect(kindOf(freshen({ kind: "queued" }, file(), 60_001, () => true))).toBe("queued");
+    expect(kindOf(freshen({ kind: "stopping", details: undefined }, file(), 0, () => true))).toBe("stopping");
+  });
+
+  test("of a worker that is dead tells since when", () => {
+    expect(freshen(running(), file(), 50_000, () => false)).toMatchObject({
+      kind: "worker-lost",
+      sinceMs: 60_000,
+    });
+    expect(kindOf(freshen(running(), file({ worker: "1@elsewhere" }), 50_000))).toBe("running");
+  });
+});
