@@ -72,7 +72,7 @@ export class SessionHandle implements SessionPort {
     const bounds = { patienceMs: WORKER_PATIENCE_MS };
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#calls.update(updateNames.send, { prompt }, key, bounds);
+        return await this.#calls.update(updateNames.send, { prompt, key }, key, bounds);
       } catch (error) {
         if (attempt === SEND_ATTEMPTS || !(await this.#isRefusedTooEarly(error))) throw error;
       }
@@ -104,7 +104,8 @@ export class SessionHandle implements SessionPort {
           patienceMs,
           signal: ownSignal,
         });
-      return await toSessionGates(this.#client, this.sessionId).waits.pass(wait, ownSignal);
+      const patiently = () => waitForPlace(wait, ownSignal);
+      return await toSessionGates(this.#client, this.sessionId).waits.pass(patiently, ownSignal);
     } finally {
       release();
     }
@@ -178,9 +179,13 @@ export class SessionHandle implements SessionPort {
 
   /** Read a delegation with its report; undefined if the id is unknown or no longer kept. */
   async report(delegationId: string, signal?: AbortSignal): Promise<Delegation | undefined> {
-    return (
-      (await this.#calls.query<Delegation | null>(queryNames.report, [delegationId], signal)) ?? undefined
-    );
+    const read = async () =>
+      (await this.#calls.query<Delegation | null>(queryNames.report, [delegationId], signal)) ?? undefined;
+    const found = await read();
+    if (found?.reportState !== "away") return found;
+    // The session left it behind or never had it: a wait for it alone brings it back.
+    await this.taskWait({ input: { delegationIds: [delegationId] }, isObserver: true }, randomUUID(), signal);
+    return await read();
   }
 
   /**
@@ -247,4 +252,21 @@ function isAway(error: unknown): boolean {
     error instanceof SessionError &&
     (error.code === sessionErrorCodes.noWorker || error.code === sessionErrorCodes.unreachable)
   );
+}
+
+const PLACE_LOOK_MS = 1_000;
+
+/** Put a wait again while the session has no place for it: others wait for it too, and their waits end. */
+async function waitForPlace<Answer>(
+  wait: () => Promise<Answer>,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
+  for (;;) {
+    try {
+      return await wait();
+    } catch (error) {
+      if (!(error instanceof SessionRefusal && error.code === refusals.tooManyWaits)) throw error;
+    }
+    await sleep(PLACE_LOOK_MS, undefined, signal === undefined ? {} : { signal });
+  }
 }

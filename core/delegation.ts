@@ -100,9 +100,13 @@ function toShortDenial({ tool, target, reason }: Denial): Denial {
 export function settleDelegation(delegation: Delegation, settlement: Settlement, nowMs: number): Delegation {
   if (delegation.status !== "running") return delegation;
   const { delegationId: _, ...ending } = settlement;
+  // A run that was ended while no attempt of it ran could not speak; what it left is read when it is asked for.
+  const isSilent =
+    settlement.report === "" && (settlement.status === "stopped" || settlement.status === "aborted");
   return {
     ...delegation,
     ...ending,
+    ...(isSilent ? { reportState: "away" as const } : {}),
     denials: settlement.denials.slice(0, KEPT_DENIALS).map(toShortDenial),
     settledAtMs: nowMs,
   };

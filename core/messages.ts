@@ -54,6 +54,7 @@ export const refusals = {
   closing: "Session.Closing",
   unknownQuestion: "Permission.UnknownQuestion",
   tooManyCalls: "Session.TooManyCalls",
+  tooManyWaits: "Session.TooManyWaits",
 } as const;
 
 /** A call of Task by the main agent (with its turn and call key) or by another host (without). */

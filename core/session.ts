@@ -83,5 +83,9 @@ export const delegateInputSchema = z.object({
 });
 export type DelegateInput = z.infer<typeof delegateInputSchema>;
 
-export const stopRequestSchema = z.object({ cause: z.enum(stopCauses) });
+export const stopRequestSchema = z.object({
+  cause: z.enum(stopCauses),
+  /** The child's result does not reach the session that asks: it has to be told by a signal. */
+  hasToTell: z.boolean().optional(),
+});
 export type StopRequest = z.infer<typeof stopRequestSchema>;

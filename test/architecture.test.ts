@@ -110,6 +110,7 @@ describe("the wire contract", () => {
         closing: "Session.Closing",
         unknownQuestion: "Permission.UnknownQuestion",
         tooManyCalls: "Session.TooManyCalls",
+        tooManyWaits: "Session.TooManyWaits",
       },
       DEFAULT_TASK_QUEUE: "subagents",
     });

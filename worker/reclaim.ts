@@ -26,14 +26,16 @@ export async function reclaimRuns(
   const handedBack = await Promise.all(
     ours.map(async ({ record, remove }) => {
       const failure = ApplicationFailure.retryable("its worker process died", "WorkerGone");
-      const isDone = await client.activity.fail(Buffer.from(record.taskToken, "base64"), failure).then(
-        () => true,
-        (error: unknown) => isGone(error),
-      );
-      if (isDone) await remove();
-      else
-        log(`could not hand back ${record.chain} of ${record.sessionId}; the server will notice by itself`);
-      return isDone;
+      try {
+        await client.activity.fail(Buffer.from(record.taskToken, "base64"), failure);
+      } catch (error) {
+        if (isGone(error)) await remove();
+        else
+          log(`could not hand back ${record.chain} of ${record.sessionId}; the server will notice by itself`);
+        return false;
+      }
+      await remove();
+      return true;
     }),
   );
   return handedBack.filter(Boolean).length;

@@ -40,7 +40,8 @@ const SLOTS = 100;
  */
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const connection = await NativeConnection.connect(options.connectionOptions);
-  const clientConnection = await Connection.connect(options.connectionOptions);
+  // Our own calls decide about repetition: the SDK's retries would outlive a connection that is closed.
+  const clientConnection = await Connection.connect({ ...options.connectionOptions, interceptors: [] });
   const client = new Client({ connection: clientConnection, namespace: options.namespace });
   const reclaimed = await reclaimRuns(
     options.stateFolder,
@@ -48,7 +49,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     options.connectionOptions.address ?? "",
     options.log,
   );
-  if (reclaimed > 0) options.log(`handed back ${reclaimed} runs of a worker that was killed`);
+  if (reclaimed > 0) options.log(`handed back what a worker that was killed had under way: ${reclaimed}`);
 
   // After the handing back: bundling holds the thread for seconds, in which the server's pause before the next attempts passes.
   const bundle = await bundleWorkflows();

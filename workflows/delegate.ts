@@ -12,7 +12,7 @@ import type { AgentRunOutcome } from "../core/agent-run.ts";
 import type { Settlement, StopCause } from "../core/delegation.ts";
 import { signalNames, toDelegateTaskQueue } from "../core/messages.ts";
 import { STATUS_SEARCH_ATTRIBUTE } from "../core/search-attributes.ts";
-import type { DelegateInput, StopRequest } from "../core/session.ts";
+import { type DelegateInput, type StopRequest, stopRequestSchema } from "../core/session.ts";
 import type { FinalStatus } from "../core/status.ts";
 import { carryOutRun } from "./agent-run.ts";
 import { toDelegateDetails } from "./current-details.ts";
@@ -24,13 +24,18 @@ export const delegateSettledSignal = defineSignal<[Settlement]>(signalNames.dele
  * Carry one delegation from its start to its settlement. The only place where a run's outcome becomes a delegation's status.
  *
  * Settles by a signal to the session and by its own result, whichever comes first. A delegate that the session itself asked to end settles by its
- * result alone: the session is waiting for it, and the histories stay short.
+ * result alone: the session is waiting for it, and the histories stay short. After a reset of the session the result goes to the run before, so that the
+ * request says that it has to be told.
  */
 export async function delegateWorkflow(input: DelegateInput): Promise<Settlement> {
   const scope = new CancellationScope({ cancellable: true });
   let stopCause: StopCause | undefined;
-  setHandler(stopSignal, ({ cause }) => {
-    stopCause ??= cause;
+  let hasToTell = false;
+  setHandler(stopSignal, (request) => {
+    // An operator's bare signal is a stop too.
+    const parsed = stopRequestSchema.safeParse(request);
+    stopCause ??= parsed.data?.cause ?? "stopped";
+    hasToTell ||= !parsed.success || (parsed.data.hasToTell ?? false);
     scope.cancel();
   });
   const root = CancellationScope.current();
@@ -49,7 +54,8 @@ export async function delegateWorkflow(input: DelegateInput): Promise<Settlement
   if (input.hasSearchAttributes) {
     upsertSearchAttributes([{ key: STATUS_SEARCH_ATTRIBUTE, value: settlement.status }]);
   }
-  if (stopCause === undefined) await CancellationScope.nonCancellable(() => tellSession(input, settlement));
+  if (stopCause === undefined || hasToTell)
+    await CancellationScope.nonCancellable(() => tellSession(input, settlement));
   return settlement;
 }
 

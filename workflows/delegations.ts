@@ -4,6 +4,7 @@ import {
   type ChildWorkflowHandle,
   createEventGroup,
   type EventGroupMarker,
+  getExternalWorkflowHandle,
   log,
   ParentClosePolicy,
   startChild,
@@ -82,18 +83,29 @@ export function createDelegations(session: SessionContext): Delegations {
     requestStop(delegation, cause) {
       if (delegation.status !== "running") return;
       replaceDelegation(session, { ...delegation, stopRequested: delegation.stopRequested ?? cause });
-      void toEventGroup(delegation).withScope(() => signalStop(children.get(delegation.id), cause));
+      const workflowId = toDelegateWorkflowId(session.id, delegation.id);
+      void toEventGroup(delegation).withScope(() =>
+        signalStop(children.get(delegation.id), workflowId, cause),
+      );
     },
   };
 }
 
 async function signalStop(
   child: Promise<ChildWorkflowHandle<typeof delegateWorkflow>> | undefined,
+  workflowId: string,
   cause: StopCause,
 ): Promise<void> {
   try {
     const handle = await child;
     await handle?.signal(stopSignal, { cause });
+    if (handle !== undefined) return;
+  } catch (error) {
+    log.info("a stop did not reach its delegate as a child", { error });
+  }
+  try {
+    // After a reset of the session a delegate is the child of the run before.
+    await getExternalWorkflowHandle(workflowId).signal(stopSignal, { cause, hasToTell: true });
   } catch (error) {
     // The child has ended by itself or never began: its watcher settles it.
     log.info("a stop found its delegate gone", { error });

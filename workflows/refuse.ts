@@ -21,3 +21,17 @@ export function checkUpdates(session: { updates: number }): void {
     `this session has had ${MAX_WAITS_AND_TASKS} calls of Task and TaskWait since its last rest: end the turn. Stopping delegates is still possible.`,
   );
 }
+
+/** A server carries out ten updates of one workflow at a time. Some places are kept for stops, answers and new tasks, and observers never take all of the rest. */
+const MAX_OPEN_WAITS = 7;
+const MAX_OBSERVED_WAITS = 4;
+
+/** Refuse a TaskWait for which there is no place now. @throws ApplicationFailure Session.TooManyWaits. */
+export function checkWaits(session: { openWaits: number }, isObserver: boolean): void {
+  const limit = isObserver ? MAX_OBSERVED_WAITS : MAX_OPEN_WAITS;
+  if (session.openWaits < limit) return;
+  refuse(
+    refusals.tooManyWaits,
+    `${session.openWaits} calls of TaskWait are open already: ask again in a moment`,
+  );
+}

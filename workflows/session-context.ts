@@ -14,6 +14,8 @@ export interface SessionContext {
     | { number: number; scope: CancellationScope | undefined; isAborted: boolean; isEnding: boolean }
     | undefined;
   isClosing: boolean;
+  /** TaskWait calls that are being waited for. */
+  openWaits: number;
   /** Task and TaskWait calls in this run of the workflow. */
   updates: number;
   /** When the definitions were last read, in this run of the workflow; undefined until they were. */
@@ -42,6 +44,7 @@ export function createSessionContext(input: SessionInput, carried: SessionState 
     },
     activeTurn: undefined,
     isClosing: false,
+    openWaits: 0,
     updates: 0,
     catalogueReadAtMs: undefined,
     catalogueFault: undefined,

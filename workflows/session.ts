@@ -6,11 +6,12 @@ import {
   defineQuery,
   defineSignal,
   defineUpdate,
+  log,
   setHandler,
   workflowInfo,
 } from "@temporalio/workflow";
 import { toCarriedState } from "../core/carried-state.ts";
-import type { Delegation } from "../core/delegation.ts";
+import { type Delegation, settlementSchema } from "../core/delegation.ts";
 import { MAX_TASK_CHARACTERS } from "../core/limits.ts";
 import {
   type PermissionAnswered,
@@ -28,10 +29,15 @@ import {
   type TaskWaitCall,
   updateNames,
 } from "../core/messages.ts";
-import type { PermissionAnswer, PermissionRequest } from "../core/permission-questions.ts";
+import {
+  type PermissionAnswer,
+  type PermissionRequest,
+  permissionRequestSchema,
+} from "../core/permission-questions.ts";
 import type { PermissionMode } from "../core/permissions.ts";
 import type { SessionInput, SessionState, Turn } from "../core/session.ts";
 import { toSessionView } from "../core/session-view.ts";
+import { describeProblems } from "../core/task-calls.ts";
 import { readCatalogue } from "./catalogue.ts";
 import { delegateSettledSignal } from "./delegate.ts";
 import { createDelegations, type Delegations, requestStopOfAll } from "./delegations.ts";
@@ -43,7 +49,7 @@ import {
   validateAnswer,
   validateMode,
 } from "./permission-handler.ts";
-import { checkUpdates, KEY_TOO_LONG, MAX_KEY_CHARACTERS, refuse } from "./refuse.ts";
+import { checkUpdates, checkWaits, KEY_TOO_LONG, MAX_KEY_CHARACTERS, refuse } from "./refuse.ts";
 import {
   createSessionContext,
   findDelegation,
@@ -173,6 +179,7 @@ function installHandlers(session: SessionContext, delegations: Delegations, inbo
   setHandler(taskWaitUpdate, (call) => countUpdate(session, handleTaskWait(session, call)), {
     validator: (call) => {
       checkUpdates(session);
+      checkWaits(session, call.isObserver ?? false);
       parseTaskWait(call.input);
     },
   });
@@ -198,9 +205,17 @@ function installHandlers(session: SessionContext, delegations: Delegations, inbo
   setHandler(setPermissionModeUpdate, ({ mode }) => handleMode(session, mode), {
     validator: ({ mode }) => validateMode(mode),
   });
-  setHandler(permissionAskedSignal, (request) => takeQuestion(session, request));
+  setHandler(permissionAskedSignal, (request) => {
+    const parsed = permissionRequestSchema.safeParse(request);
+    if (parsed.success) takeQuestion(session, parsed.data);
+    else log.warn("a question that is none was passed over", { problems: describeProblems(parsed.error) });
+  });
   setHandler(permissionQuery, (key) => toStanding(session, key));
-  setHandler(delegateSettledSignal, (settlement) => delegations.settle(settlement));
+  setHandler(delegateSettledSignal, (settlement) => {
+    const parsed = settlementSchema.safeParse(settlement);
+    if (parsed.success) delegations.settle(settlement);
+    else log.warn("a settlement that is none was passed over", { problems: describeProblems(parsed.error) });
+  });
   setHandler(sessionQuery, () => toSessionView(session, Date.now()));
   setHandler(reportQuery, (id) => findDelegation(session, id));
   setHandler(turnQuery, (number) => findTurn(session, number));

@@ -79,8 +79,11 @@ function startTask(session: SessionContext, delegations: Delegations, call: Task
   });
   session.state.delegations.push(delegation);
   delegations.start(delegation, toDelegateRun(session, call, input, definition, model, delegation.id));
+  const isSameAgent = resumed?.agent === delegation.agent;
   const hasChanged =
-    resumed !== undefined && resumed.definitionFingerprint !== delegation.definitionFingerprint;
+    isSameAgent &&
+    resumed !== undefined &&
+    resumed.definitionFingerprint !== delegation.definitionFingerprint;
   return {
     delegationId: delegation.id,
     agent: delegation.agent,

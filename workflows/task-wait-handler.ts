@@ -56,9 +56,11 @@ export async function handleTaskWait(session: SessionContext, call: TaskWaitCall
   const startedAtMs = Date.now();
   const hasEnough = () => listTargets(session, targets.known).filter(isSettled).length >= needed;
   if (!hasEnough()) {
+    session.openWaits += 1;
     await condition(() => hasEnough() || session.isClosing, clampWaitSeconds(input.timeoutSeconds) * 1000, {
       summary: `TaskWait for ${needed} of ${targets.known.length}`,
     });
+    session.openWaits -= 1;
   }
   await bringBackReports(session, targets.known);
   const found = listTargets(session, targets.known);
@@ -100,10 +102,19 @@ const READ_BACK = 5;
 async function bringBackReports(session: SessionContext, ids: readonly string[]): Promise<void> {
   const away = listTargets(session, ids).filter(({ reportState }) => reportState === "away");
   for (const target of away.slice(0, READ_BACK)) {
-    const { report } = await salvageRun({ sessionId: session.id, chain: target.id }, session.taskQueue);
+    const { report, turns, toolCalls, usage } = await salvageRun(
+      { sessionId: session.id, chain: target.id },
+      session.taskQueue,
+    );
     const present = findDelegation(session, target.id);
     if (present === undefined) continue;
     const { reportState: _, ...rest } = present;
-    replaceDelegation(session, report === "" ? { ...rest, reportState: "lost" } : { ...rest, report });
+    const isSilent = rest.turns === 0;
+    if (report !== "")
+      replaceDelegation(
+        session,
+        isSilent ? { ...rest, report, turns, toolCalls, usage } : { ...rest, report },
+      );
+    else replaceDelegation(session, isSilent ? rest : { ...rest, reportState: "lost" });
   }
 }

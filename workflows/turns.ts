@@ -79,7 +79,10 @@ export async function carryOutTurn(
     !active.isAborted
   ) {
     step += 1;
+    const before = outcome;
     outcome = await deliverLeftovers(session, scope, active.number, step);
+    // A further step that ends without a word does not undo what was said before it.
+    if (outcome.report === "") outcome = { ...outcome, report: before.report };
     recordProgress(session, active.number, outcome);
   }
   active.isEnding = true;

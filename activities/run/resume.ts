@@ -1,11 +1,10 @@
-import type { Message, ToolResultMessage } from "@earendil-works/pi-ai";
+import type { ToolResultMessage } from "@earendil-works/pi-ai";
 import type { AgentRunInput, AgentRunOutcome } from "../../core/agent-run.ts";
 import { noUsage, type Usage } from "../../core/status.ts";
 import { toolsWithEffects } from "../../core/tools.ts";
 import { foldJournal, type JournalEntry, type JournalState } from "../journal/journal-entry.ts";
 import { JournalUnreadable } from "../journal/journal-error.ts";
 import type { JournalStore, JournalWriter } from "../journal/journal-store.ts";
-import { toText } from "../thread/message-text.ts";
 import type { ThreadStart } from "../thread/protocol.ts";
 
 /** Where an attempt begins: at the start of its work, or where an earlier attempt was cut off. */

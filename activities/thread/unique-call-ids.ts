@@ -3,7 +3,8 @@ import type { AssistantMessage, Message } from "@earendil-works/pi-ai";
 
 /**
  * Keep the ids of tool calls unique within a transcript. Some servers call every call `call_0`: results would be paired with the wrong call, and
- * a later call would be taken for one that has run already. An id that is new stays as it is.
+ * a later call would be taken for one that has run already. An id that is new stays as it is;
+ * some servers give none at all.
  */
 export function withUniqueCallIds(streamFn: StreamFn): StreamFn {
   return async (model, context, options) => {
@@ -29,7 +30,7 @@ function renameCalls(message: AssistantMessage, earlier: ReadonlySet<string>): A
   const used = new Set(earlier);
   const content = message.content.map((part) => {
     if (part.type !== "toolCall") return part;
-    const id = toUnusedId(part.id, used);
+    const id = toUnusedId(part.id === "" ? "call" : part.id, used);
     used.add(id);
     return id === part.id ? part : { ...part, id };
   });

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import type { AgentEvent, AgentTool } from "@earendil-works/pi-agent-core";
-import type { Message } from "@earendil-works/pi-ai";
+import type { AssistantMessage, Message } from "@earendil-works/pi-ai";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
 import { createModelRuntime } from "../../activities/models/runtime.ts";
 import { type LoopInput, runLoop } from "../../activities/thread/agent-loop.ts";
@@ -29,6 +29,8 @@ async function play(
     mayWait?: boolean;
     deny?: string;
     onEvent?: (event: AgentEvent) => Promise<void>;
+    /** What a server does to a message that the script would not. */
+    alter?: (message: AssistantMessage) => void;
   } = {},
 ) {
   const file = path.join(folder, "script.json");
@@ -38,6 +40,17 @@ async function play(
     { kind: "script", file },
     { role: "main", agent: "main", task: "go", environment: {} },
   );
+  const { streamFn } = runtime;
+  runtime.streamFn = async (...request) => {
+    const stream = await streamFn(...request);
+    const finish = stream.result.bind(stream);
+    stream.result = async () => {
+      const message = await finish();
+      control.alter?.(message);
+      return message;
+    };
+    return stream;
+  };
   const ending = await runLoop(
     {
       systemPrompt: "You work.",
@@ -207,6 +220,22 @@ describe("the agent loop", () => {
       { text: "Done." },
     ]);
     expect(heard.ran).toEqual(["a", "a-2", "b", "a-3", "c"]);
+  });
+
+  test("calls without an id get one each", async () => {
+    const { heard, messages } = await play(
+      [{ calls: [look("a"), look("b")] }, { text: "Done." }],
+      {},
+      {
+        alter: (message) => {
+          for (const part of message.content) if (part.type === "toolCall") part.id = "";
+        },
+      },
+    );
+    expect(heard.ran).toEqual(["call", "call-2"]);
+    expect(
+      messages.flatMap((message) => (message.role === "toolResult" ? [message.toolCallId] : [])),
+    ).toEqual(["call", "call-2"]);
   });
 
   test("an abort ends a silent request at once", async () => {

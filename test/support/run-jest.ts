@@ -24,7 +24,12 @@ async function main(): Promise<number> {
   const report = path.join(folder, "report.json");
   try {
     const code = await runJest([...args, "--json", `--outputFile=${report}`]);
-    const counts = countsSchema.parse(JSON.parse(await readFile(report, "utf8")));
+    const counts = await readCounts(report);
+    if (counts === undefined) {
+      console.log("jest died before it could count.");
+      console.log("0 passed, 1 failed, 0 skipped");
+      return code === 0 ? 1 : code;
+    }
     // A file that could not be run at all counts as a failure, not as nothing.
     const failed = counts.numFailedTests + counts.numRuntimeErrorTestSuites;
     console.log(`${counts.numPassedTests} passed, ${failed} failed, ${counts.numPendingTests} skipped`);
@@ -32,6 +37,11 @@ async function main(): Promise<number> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function readCounts(report: string): Promise<z.infer<typeof countsSchema> | undefined> {
+  const text = await readFile(report, "utf8").catch(() => undefined);
+  return text === undefined ? undefined : countsSchema.parse(JSON.parse(text));
 }
 
 function runJest(args: string[]): Promise<number> {
