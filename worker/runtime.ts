@@ -7,6 +7,8 @@ import { DefaultLogger, Runtime } from "@temporalio/worker";
 export function installWorkerRuntime(log: (line: string) => void): void {
   Runtime.install({
     shutdownSignals: [],
+    // Its native side would else write to standard output by itself, where programs read JSON.
+    telemetryOptions: { logging: { filter: { core: "WARN", other: "ERROR" }, forward: {} } },
     logger: new DefaultLogger("WARN", ({ level, message, meta }) => {
       // Delegates' workers have no workflows, by design.
       if (message.startsWith("No workflows registered")) return;

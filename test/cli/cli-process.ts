@@ -86,7 +86,7 @@ function toEvents(stdout: string): JsonLine[] {
     .slice(0, stdout.lastIndexOf("\n") + 1)
     .split("\n")
     .filter((line) => line !== "")
-    .map((line) => JSON.parse(line));
+    .map(parseLine);
 }
 
 /** Living processes, zombies left out, whose command line holds these words. */
@@ -110,4 +110,12 @@ function readdirNumbers(folder: string): number[] {
   return readdirSync(folder)
     .map(Number)
     .filter((number) => Number.isInteger(number));
+}
+
+function parseLine(line: string): JsonLine {
+  try {
+    return JSON.parse(line);
+  } catch {
+    throw new Error(`this is no JSON: ${line}`);
+  }
 }

@@ -1,5 +1,5 @@
 // Commands that need no server: what they refuse, and how they say so.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { beforeAll, describe, expect, test } from "@jest/globals";
 import { createMachine, type Machine } from "./cli-process.ts";
@@ -106,3 +106,20 @@ describe("agents", () => {
     expect(strict.code).toBe(1);
   }, 30_000);
 });
+
+test("compiled modules are kept in the state folder, unless Node is told not to", async () => {
+  const other = await createMachine();
+  const folder = path.join(other.folder, "state", "subagents", "cache", "compile");
+  other.environment.NODE_DISABLE_COMPILE_CACHE = "1";
+  expect((await other.run("agents")).code).toBe(0);
+  expect(listFiles(folder)).toEqual([]);
+  delete other.environment.NODE_DISABLE_COMPILE_CACHE;
+  expect((await other.run("agents")).code).toBe(0);
+  expect(listFiles(folder).length).toBeGreaterThan(10);
+}, 30_000);
+
+function listFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
+}

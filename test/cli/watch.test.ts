@@ -1,0 +1,90 @@
+// `watch` at a real terminal and in a pipe: real processes, dev server, workers and tools; only a model's words are scripted.
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { createMachine, listProcesses, type Machine, type RunningCommand } from "./cli-process.ts";
+import { endTerminals, startAtTerminal } from "./terminal-process.ts";
+import { waitUntil } from "./wait-until.ts";
+
+let machine: Machine;
+const started: RunningCommand[] = [];
+
+beforeAll(async () => {
+  machine = await createMachine();
+  const server = start("dev", "--json");
+  await waitUntil(() => server.events().some(({ type }) => type === "ready"), 60_000);
+}, 180_000);
+
+afterAll(async () => {
+  endTerminals();
+  for (const { child } of started) child.kill("SIGTERM");
+  await Promise.all(started.map(({ result }) => result));
+}, 60_000);
+
+function start(...words: string[]): RunningCommand {
+  const command = machine.start(...words);
+  started.push(command);
+  return command;
+}
+
+const words = "as far as it came \u001b[2J";
+const script = {
+  main: [
+    { calls: [{ tool: "Task", input: { agent: "explorer", task: "hold", description: "the long look" } }] },
+    { calls: [{ tool: "TaskWait", input: {} }] },
+    { text: "Never said." },
+  ],
+  agents: { explorer: [{ text: words, silence: { afterCharacters: words.length } }] },
+};
+
+test("watch shows the latest session as it is, sees its worker die and come back, and leaves it alone", async () => {
+  const run = start(
+    "run",
+    "hold",
+    "--script",
+    machine.writeScript("hold", script),
+    "--json",
+    "--task-queue",
+    "w",
+  );
+  const terminal = startAtTerminal(machine, "watch");
+  await waitUntil(() => run.events().some(({ type }) => type === "delegation"), 60_000);
+  const session = String(run.events()[0]?.session);
+  const watch = terminal.screen().includes(session) ? terminal : startAtTerminal(machine, "watch");
+  await watch.waitFor(`${session} · open · permissions ask · hold`);
+  await watch.waitFor("as far as it came \\x1b[2J");
+  expect(watch.screen()).toMatch(
+    /task-1 explorer · [\d.]+ s · waiting for the model, last event \d+s ago · .* · the long look/,
+  );
+
+  // The worker goes with its command; nobody is left who could tell.
+  run.child.kill("SIGKILL");
+  for (const pid of listProcesses("worker --json --task-queue w")) process.kill(pid, "SIGKILL");
+  await watch.waitFor("· worker lost since 2");
+  await watch.waitFor("no worker answers: subagents worker --task-queue w");
+  const piped = await machine.run("watch", session, "--json", "--until-settled", "--address", "127.0.0.1:1");
+  expect(piped).toMatchObject({ code: 2, events: [{ type: "error" }] });
+
+  start("worker", "--task-queue", "w", "--json");
+  await waitUntil(() => !watch.screen().includes("no worker answers"), 60_000);
+  await watch.waitFor("waiting for the model");
+  watch.type("\u0003");
+  expect(await watch.code).toBe(130);
+  const shown = (await machine.run("show", session, "--json")).events[0];
+  expect(shown).toMatchObject({
+    status: "open",
+    turns: [{ status: "running" }],
+    delegations: [{ status: "running" }],
+  });
+
+  const settling = start("watch", session, "--json");
+  await waitUntil(() => settling.events().some(({ id }) => id === "task-1"), 60_000);
+  expect(await machine.run("stop", session)).toMatchObject({ code: 0 });
+  const { code, events } = await settling.result;
+  expect({ code, last: events.at(-1) }).toEqual({
+    code: 0,
+    last: { type: "end", session, status: "closed" },
+  });
+  expect(await machine.run("watch", "--json")).toMatchObject({
+    code: 2,
+    events: [{ code: "Session.NoneOpen" }],
+  });
+}, 240_000);
