@@ -9,6 +9,7 @@ import { MAX_HEARTBEAT_THROTTLE_MS } from "../core/limits.ts";
 import { toDelegateTaskQueue } from "../core/messages.ts";
 import type { StateFolder } from "../core/state-folder.ts";
 import { askStanding } from "./attempt-standing.ts";
+import { handBackLostTasks, toWorkerIdentity } from "./lost-tasks.ts";
 import { reclaimRuns } from "./reclaim.ts";
 import { registerWorker } from "./registry.ts";
 import type { ServerLease } from "./server/ensure-server.ts";
@@ -52,11 +53,16 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   if (reclaimed > 0) options.log(`handed back what a worker that was killed had under way: ${reclaimed}`);
 
   // After the handing back: bundling holds the thread for seconds, in which the server's pause before the next attempts passes.
-  const bundle = await bundleWorkflows();
+  const [bundle, found] = await Promise.all([
+    bundleWorkflows(),
+    handBackLostTasks(client, options.taskQueue, options.log),
+  ]);
+  if (found > 0) options.log(`handed back what a worker was given as it was killed: ${found}`);
   const activities = createActivities(toHost(options, client));
   const shared = {
     connection,
     namespace: options.namespace,
+    identity: toWorkerIdentity(),
     activities,
     maxConcurrentActivityTaskExecutions: SLOTS,
     maxHeartbeatThrottleInterval: MAX_HEARTBEAT_THROTTLE_MS,

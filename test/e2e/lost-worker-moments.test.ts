@@ -1,4 +1,6 @@
 // Tier: real dev server, workers in processes of their own, real tools, a strict provider over real HTTP.
+import { rm } from "node:fs/promises";
+import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { CrashSite } from "../support/crash-site.ts";
 import { callTools, drip, reply } from "../support/openai-server-behaviours.ts";
@@ -74,6 +76,29 @@ describe("a worker that is killed and started again", () => {
     expect(await settled(session, id)).toMatchObject({
       status: "completed",
       report: "set up at last",
+      attempts: 2,
+    });
+  });
+
+  test("before it could note a run that it was given: the run is handed back by the worker's name for it", async () => {
+    const session = await site.startSession({
+      "[unnoted]": [(exchange) => (isNoted ? drip(100)(exchange) : reply("found all the same")(exchange))],
+    });
+    let isNoted = true;
+    const seen = new Set(await site.records());
+    const id = await site.start(session, "[unnoted]");
+    await site.untilDetails(session, id, ({ partialReport }) => partialReport.includes("token1"));
+    await worker.end("SIGKILL");
+    isNoted = false;
+    // As if the process had died in the moment between the server's giving and its own first write.
+    const { runs } = site.server.stateFolder;
+    const fresh = (await site.records()).filter((record) => !seen.has(record) && record.endsWith(".json"));
+    expect(fresh).toHaveLength(1);
+    await Promise.all(fresh.map((record) => rm(path.join(runs, record))));
+    worker = await site.startWorker();
+    expect(await settled(session, id)).toMatchObject({
+      status: "completed",
+      report: "found all the same",
       attempts: 2,
     });
   });

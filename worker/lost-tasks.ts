@@ -1,0 +1,86 @@
+import { readFileSync, readlinkSync } from "node:fs";
+import { ApplicationFailure, type Client } from "@temporalio/client";
+import type { temporal } from "@temporalio/proto";
+import { isProcessAlive, ownProcessIdentity } from "../activities/index.ts";
+
+const STARTED: temporal.api.enums.v1.PendingActivityState = 2;
+const CANCEL_REQUESTED: temporal.api.enums.v1.PendingActivityState = 3;
+/** More open sessions and delegates than one host's worker could have had under way. */
+const MAX_WORKFLOWS = 1_000;
+const LOOKS_AT_ONCE = 10;
+
+/** How this worker process signs for tasks: the server keeps it with each, so that a later process can tell whether it still lives. */
+export function toWorkerIdentity(): string {
+  const { pid, startTime, host } = ownProcessIdentity();
+  return `${pid}@${host} ${JSON.stringify([startTime, readProcessSpace()])}`;
+}
+
+/**
+ * Hand back the tasks that the server gave to a process of this host which was killed before it could note them.
+ *
+ * Tells by the identity that the server keeps with a task, and only of processes of the same boot and the same space of process numbers: of any
+ * other it can't be told whether they live. Those are left to the heartbeat timeout.
+ */
+export async function handBackLostTasks(
+  client: Client,
+  taskQueue: string,
+  log: (line: string) => void,
+): Promise<number> {
+  if (readProcessSpace() === "") return 0;
+  const query = `ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue.replaceAll("'", "''")}'`;
+  const open: { workflowId: string; runId: string }[] = [];
+  try {
+    for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: 100 })) {
+      open.push({ workflowId, runId });
+      if (open.length >= MAX_WORKFLOWS) break;
+    }
+    let handedBack = 0;
+    for (let start = 0; start < open.length; start += LOOKS_AT_ONCE) {
+      const batch = open.slice(start, start + LOOKS_AT_ONCE);
+      const counts = await Promise.all(batch.map((execution) => handBackOf(client, execution)));
+      handedBack += counts.reduce((sum, count) => sum + count, 0);
+    }
+    return handedBack;
+  } catch (error) {
+    log(`could not look for lost tasks; the server will notice by itself: ${String(error)}`);
+    return 0;
+  }
+}
+
+async function handBackOf(client: Client, execution: { workflowId: string; runId: string }): Promise<number> {
+  const { pendingActivities } = await client.workflowService.describeWorkflowExecution({
+    namespace: client.options.namespace,
+    execution,
+  });
+  const lost = (pendingActivities ?? []).filter(
+    ({ state, lastWorkerIdentity }) =>
+      (state === STARTED || state === CANCEL_REQUESTED) && isOfDeadProcess(lastWorkerIdentity ?? ""),
+  );
+  const failure = ApplicationFailure.retryable("its worker process died", "WorkerGone");
+  const results = await Promise.allSettled(
+    lost.map(({ activityId }) =>
+      client.activity.fail({ ...execution, activityId: activityId ?? "" }, failure),
+    ),
+  );
+  return results.filter(({ status }) => status === "fulfilled").length;
+}
+
+/** Whether an identity names a process of this very place that is no more. Anything that can't be read names none. */
+function isOfDeadProcess(identity: string): boolean {
+  const own = ownProcessIdentity();
+  const match = /^(\d+)@(\S+) (\[.*\])$/.exec(identity);
+  if (match === null || match[2] !== own.host) return false;
+  const [startTime, space] = JSON.parse(match[3] ?? "[]") as unknown[];
+  if (typeof startTime !== "string" || space !== readProcessSpace()) return false;
+  return !isProcessAlive({ pid: Number(match[1]), startTime });
+}
+
+/** Names the boot and the space of process numbers that this process lives in; empty where there is no telling. */
+function readProcessSpace(): string {
+  try {
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
+    return `${boot}/${readlinkSync("/proc/self/ns/pid")}`;
+  } catch {
+    return "";
+  }
+}
