@@ -156,17 +156,25 @@ class Losses {
   }
 
   async untilKillable(): Promise<void> {
-    await until(
-      async () => {
-        const turns = await this.#turns();
-        return this.#chains.filter((chain) => {
-          const known = this.#known.get(chain);
-          return known !== undefined && known.losses >= MAX_LOSSES && (turns.get(chain) ?? 0) <= known.turns;
-        });
-      },
-      (stuck) => stuck.length === 0,
-      120_000,
-    );
+    try {
+      await until(
+        () => this.#listStuck(),
+        (stuck) => stuck.length === 0,
+        120_000,
+      );
+    } catch (error) {
+      const stuck = await this.#listStuck();
+      const states = [await this.#session.liveTurn(), ...(await this.#session.live(stuck)).values()];
+      throw new Error(`${stuck.join()} finished no turn: ${JSON.stringify(states)}`, { cause: error });
+    }
+  }
+
+  async #listStuck(): Promise<string[]> {
+    const turns = await this.#turns();
+    return this.#chains.filter((chain) => {
+      const known = this.#known.get(chain);
+      return known !== undefined && known.losses >= MAX_LOSSES && (turns.get(chain) ?? 0) <= known.turns;
+    });
   }
 
   /** Count the loss that comes now. */
