@@ -126,12 +126,16 @@ export class TestSession {
     return await this.#update(updateNames.taskWait, { input });
   }
 
+  async observe(input: TaskWaitInput | Record<string, unknown> = {}): Promise<TaskWaitAnswer> {
+    return await this.#update(updateNames.taskWait, { input, isObserver: true });
+  }
+
   async stop(input: TaskStopInput | Record<string, unknown> = {}): Promise<TaskStopAnswer> {
     return await this.#update(updateNames.taskStop, { input });
   }
 
-  async send(prompt: string): Promise<{ turn: number }> {
-    return await this.#update(updateNames.send, { prompt });
+  async send(prompt: string, key?: string): Promise<{ turn: number }> {
+    return await this.#update(updateNames.send, { prompt, ...(key === undefined ? {} : { key }) });
   }
 
   async ask(request: Partial<PermissionRequest> & { key: string }): Promise<void> {
@@ -175,6 +179,17 @@ export class TestSession {
 
   async #update<Answer>(name: string, call: object): Promise<Answer> {
     return await this.handle.executeUpdate<Answer, [object]>(name, { args: [call] });
+  }
+
+  /** Wait until so many waits are under way: each has set a timer. */
+  async untilWaits(count: number): Promise<void> {
+    for (let tries = 0; tries < 400; tries++) {
+      const { events } = await this.handle.fetchHistory();
+      const timers = events?.filter((event) => event.timerStartedEventAttributes).length ?? 0;
+      if (timers >= count) return;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    throw new Error(`there were never ${count} waits`);
   }
 
   /** Wait, in real time, until the session is as the test wants it. */
