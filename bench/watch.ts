@@ -3,7 +3,7 @@ import { until } from "../test/support/real-session.ts";
 import { countSaid, type StampedFrame, speakTime, WatchedTerminal } from "./watch-terminal.ts";
 
 /**
- * `node bench/watch.ts`: how long a word takes from the provider to the screen of `watch`, and what `watch` costs, while ten delegates stream 200 events a
+ * `npm run bench:watch`: how long a word takes from the provider to the screen of `watch`, and what `watch` costs, while ten delegates stream 200 events a
  * second each. Everything is real: server, worker process, a provider over HTTP, a pseudo-terminal. The words are the times at which they were said.
  */
 const DELEGATES = 10;

@@ -55,7 +55,7 @@ export function endTerminals(): void {
 }
 
 /** Show what a terminal would after some output. @throws Error for a control that the command line never writes itself. */
-export function toScreen(output: string): string {
+function toScreen(output: string): string {
   const lines = [""];
   let row = 0;
   let column = 0;
