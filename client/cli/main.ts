@@ -1,6 +1,11 @@
 #!/usr/bin/env node
 import { keepCompiledModules } from "./compile-cache.ts";
 
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major < 22 || (major === 22 && minor < 19)) {
+  console.error(`subagents needs Node 22.19 or later; this is ${process.versions.node}`);
+  process.exit(2);
+}
 // Before everything else that is loaded.
 keepCompiledModules(process.env);
 const { runCommandLine } = await import("./command-line.ts");

@@ -1,8 +1,10 @@
 import { toModelLabel } from "../../core/definition.ts";
 import type { SessionInput } from "../../core/session.ts";
 import { toSessionFolder } from "../../core/state-folder.ts";
+import { findModelProblem } from "../../worker/model-check.ts";
 import { createSessionId } from "../session-client.ts";
 import type { SessionHandle } from "../session-handle.ts";
+import { CliError } from "./cli-error.ts";
 import { type Connected, connect, type ServerFlags } from "./connect.ts";
 import { createProgress, toUsualQuestions } from "./create-progress.ts";
 import { chooseTaskQueue, hasLivingWorker } from "./ensure-worker.ts";
@@ -43,6 +45,10 @@ export async function run(argument: string | undefined, given: RunFlags, host: H
     host.output.say(`warning: ${warning}`);
     host.output.event({ type: "warning", message: warning });
   }
+  // What can't be used is refused before anything is started.
+  const problem = await findModelProblem(input.model);
+  if (problem !== undefined)
+    throw new CliError(input.model.kind === "script" ? "Usage.Script" : "Usage.Model", problem);
   const connected = await host.interruption.orElse(connect(flags, host));
   try {
     const sessionId = createSessionId();
