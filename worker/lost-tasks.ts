@@ -1,7 +1,8 @@
 import { readFileSync, readlinkSync } from "node:fs";
-import { ApplicationFailure, type Client } from "@temporalio/client";
+import type { Client } from "@temporalio/client";
 import type { temporal } from "@temporalio/proto";
 import { isProcessAlive, ownProcessIdentity } from "../activities/index.ts";
+import { toWorkerGone } from "./reclaim.ts";
 
 const STARTED: temporal.api.enums.v1.PendingActivityState = 2;
 const CANCEL_REQUESTED: temporal.api.enums.v1.PendingActivityState = 3;
@@ -56,7 +57,7 @@ async function handBackOf(client: Client, execution: { workflowId: string; runId
     ({ state, lastWorkerIdentity }) =>
       (state === STARTED || state === CANCEL_REQUESTED) && isOfDeadProcess(lastWorkerIdentity ?? ""),
   );
-  const failure = ApplicationFailure.retryable("its worker process died", "WorkerGone");
+  const failure = toWorkerGone();
   const results = await Promise.allSettled(
     lost.map(({ activityId }) =>
       client.activity.fail({ ...execution, activityId: activityId ?? "" }, failure),

@@ -25,7 +25,7 @@ export async function reclaimRuns(
   const ours = dead.filter(({ record }) => record.namespace === namespace && record.address === address);
   const handedBack = await Promise.all(
     ours.map(async ({ record, remove }) => {
-      const failure = ApplicationFailure.retryable("its worker process died", "WorkerGone");
+      const failure = toWorkerGone();
       try {
         await client.activity.fail(Buffer.from(record.taskToken, "base64"), failure);
       } catch (error) {
@@ -44,4 +44,14 @@ export async function reclaimRuns(
 /** The server knows no such attempt any more: it has timed out, or its workflow is closed. */
 function isGone(error: unknown): boolean {
   return error instanceof Error && error.name === "ActivityNotFoundError";
+}
+
+/** What a run is handed back with. Its worker is here again: there is nothing to wait for. */
+export function toWorkerGone(): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: "its worker process died",
+    type: "WorkerGone",
+    nonRetryable: false,
+    nextRetryDelay: 100,
+  });
 }
