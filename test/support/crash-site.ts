@@ -113,18 +113,17 @@ export class CrashSite {
     return found;
   }
 
-  /** When the first event of an attempt was seen, in milliseconds after a worker's start. */
-  async firstEventAfter(
-    worker: WorkerProcess,
-    session: SessionHandle,
-    delegationId: string,
-  ): Promise<number> {
-    const { lastEventAtMs } = await this.untilDetails(
-      session,
-      delegationId,
-      (details) => details.startedAtMs > worker.spawnedAtMs && details.lastEventAtMs > details.startedAtMs,
+  /**
+   * When the first event of a resumed run had come at the latest, in milliseconds after a worker's start: the run's first request reaches the provider
+   * behind its first events, and at once, while the server's view may be as old as the throttle of heartbeats.
+   */
+  async firstEventAfter(worker: WorkerProcess, word: string): Promise<number> {
+    const isLater = (request: { at: number }) => request.at > worker.spawnedAtMs;
+    const [first] = await until(
+      async () => this.#requestsOf(word).filter(isLater),
+      (requests) => requests.length > 0,
     );
-    return lastEventAtMs - worker.spawnedAtMs;
+    return (first?.at ?? Number.NaN) - worker.spawnedAtMs;
   }
 
   /** Lines of all generations of a chain's journal that are on disk, the latest generation last. */
@@ -194,10 +193,14 @@ export class CrashSite {
   }
 
   requestsOf(word: string): number {
+    return this.#requestsOf(word).length;
+  }
+
+  #requestsOf(word: string) {
     return this.model.requests.filter(({ body }) =>
       JSON.stringify(
         (body as Parameters<Handler>[0]["request"] | undefined)?.messages.find(({ role }) => role === "user"),
       )?.includes(word),
-    ).length;
+    );
   }
 }
