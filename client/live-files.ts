@@ -26,7 +26,8 @@ export class LiveFiles {
     }
     const known = this.#read.get(chain);
     if (known?.text === text) return known.content;
-    const content = parse(text);
+    // A write that was met half done is passed over: the one before counts until the next look.
+    const content = parse(text) ?? known?.content;
     this.#read.set(chain, { text, content });
     return content;
   }

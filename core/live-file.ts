@@ -2,8 +2,8 @@ import { z } from "zod";
 import { agentRunDetailsSchema } from "./agent-run.ts";
 import { encodeFileName, type StateFolder } from "./state-folder.ts";
 
-/** How often a run's live file is written at most: a person sees a word within a fifth of a second. */
-export const LIVE_FILE_EVERY_MS = 75;
+/** How often a live file is written at most. Beats, which it follows, come every 50 ms at most: this must not make them wait for one another. */
+export const LIVE_FILE_EVERY_MS = 25;
 /** Characters of the running text that a live file holds: more than a line of any terminal. */
 export const LIVE_TEXT_CHARACTERS = 600;
 

@@ -33,8 +33,8 @@ test("a live file holds the latest details and the end of the text, is written s
     last = `${"\ud83d\ude00".repeat(LIVE_TEXT_CHARACTERS)}x${turns} `;
     live.note({ ...details, turns, partialReport: "long" }, last);
     await sleep(1);
-    await stat(file).then(
-      ({ ino }) => versions.add(ino),
+    await read().then(
+      ({ atMs }) => versions.add(atMs),
       () => undefined,
     );
   }
@@ -47,5 +47,27 @@ test("a live file holds the latest details and the end of the text, is written s
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   await live.end();
   live.note(details, "too late");
+  await expect(stat(file)).rejects.toThrow("ENOENT");
+});
+
+test("a live file of a later attempt is not taken away by an earlier one, and each writes to its own", async () => {
+  const state = toStateFolder({ XDG_STATE_HOME: await mkdtemp(path.join(tmpdir(), "live-")) }, undefined);
+  const run = { sessionId: "s", chain: "main" };
+  const file = toLiveFile(state, run.sessionId, run.chain);
+  const read = async () =>
+    await readFile(file, "utf8").then(
+      (text) => liveFileSchema.parse(JSON.parse(text)).details.attempt,
+      () => 0,
+    );
+  const earlier = new LiveFile(state, run);
+  earlier.note(details, "a longer text than the one after it");
+  await until(read, (attempt) => attempt === 1);
+  const later = new LiveFile(state, run);
+  later.note({ ...details, attempt: 2 }, "short");
+  await until(read, (attempt) => attempt === 2);
+  earlier.note(details, "still here");
+  await earlier.end();
+  expect(await read()).toBe(2);
+  await later.end();
   await expect(stat(file)).rejects.toThrow("ENOENT");
 });
