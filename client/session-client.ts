@@ -141,7 +141,8 @@ export class SessionClient {
       filter.isOpen === undefined ? "" : ` AND ExecutionStatus ${filter.isOpen ? "=" : "!="} 'Running'`;
     // Earlier runs of a session that continued as new are not sessions of their own.
     const query = `WorkflowType = '${workflowNames.session}' AND ExecutionStatus != 'ContinuedAsNew'${openness}`;
-    const sessions = await this.#listWorkflows(query, limit);
+    const found = await this.#listWorkflows(query, limit);
+    const sessions = found.toSorted((left, right) => right.startTime.getTime() - left.startTime.getTime());
     const isAnyOpen = sessions.some((session) => session.status.name === "RUNNING");
     const running = isAnyOpen ? await this.#countRunningDelegates() : new Map<string, number>();
     return sessions.map((session) => toSummary(session, running));
