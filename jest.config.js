@@ -8,7 +8,7 @@ export default {
     ],
   },
   // A patience, not an assertion: most tests here start processes and servers, on machines that do other things too.
-  testTimeout: 30_000,
+  testTimeout: 120_000,
   testMatch: ["<rootDir>/test/**/*.test.ts"],
   modulePathIgnorePatterns: ["<rootDir>/dist", "<rootDir>/examples"],
 };
