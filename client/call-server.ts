@@ -70,6 +70,8 @@ function callOnce<Answer>(
 function isTransient(error: unknown): boolean {
   if (error instanceof RetryableCall) return true;
   const code = toGrpcCode(error);
+  // No later try of this run of the workflow is taken.
+  if (/limit on the total number of distinct updates/i.test(describeCause(error))) return false;
   if (code === grpcCodes.internal) return /RST_STREAM|without gRPC status/i.test(describeCause(error));
   return (
     code === grpcCodes.unavailable ||
@@ -77,6 +79,8 @@ function isTransient(error: unknown): boolean {
     code === grpcCodes.aborted ||
     code === grpcCodes.unknown ||
     code === grpcCodes.deadlineExceeded ||
+    // Our own signal was looked at before: a connection was cut while the call was under way.
+    code === grpcCodes.cancelled ||
     // What the server says of a queue that no worker has polled for minutes, and of a run that has just begun.
     code === grpcCodes.failedPrecondition
   );

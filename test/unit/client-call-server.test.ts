@@ -31,6 +31,7 @@ describe("a call of the server", () => {
     ["overloaded", 8],
     ["closing a run", 10],
     ["without a poller", 9],
+    ["cut off", 1],
   ])("is made again while the server is %s", async (_, code) => {
     const { call, count } = failing(grpcError(code), grpcError(code));
     expect(await callServer(client, { patienceMs: 10_000 }, call)).toBe("answer");
@@ -44,6 +45,14 @@ describe("a call of the server", () => {
     ["a fault that lasts", 13],
   ])("is not made again for %s", async (_, code) => {
     const { call, count } = failing(grpcError(code));
+    await expect(callServer(client, { patienceMs: 10_000 }, call)).rejects.toThrow("outer");
+    expect(count()).toBe(1);
+  });
+
+  test("is not made again where the server takes no more of them", async () => {
+    const { call, count } = failing(
+      grpcError(9, "limit on the total number of distinct updates in this workflow has been reached"),
+    );
     await expect(callServer(client, { patienceMs: 10_000 }, call)).rejects.toThrow("outer");
     expect(count()).toBe(1);
   });
