@@ -71,7 +71,7 @@ function isTransient(error: unknown): boolean {
   if (error instanceof RetryableCall) return true;
   const code = toGrpcCode(error);
   // No later try of this run of the workflow is taken.
-  if (/limit on the total number of distinct updates/i.test(describeCause(error))) return false;
+  if (/limit on the total number of distinct updates/i.test(toGrpcDetails(error))) return false;
   if (code === grpcCodes.internal) return /RST_STREAM|without gRPC status/i.test(describeCause(error));
   return (
     code === grpcCodes.unavailable ||
@@ -103,6 +103,13 @@ function toPatienceError(error: unknown, { patienceMs, isForWorker = false }: Ca
     `the Temporal server did not answer within ${seconds} s: ${describeCause(error)}`,
     error,
   );
+}
+
+function toGrpcDetails(error: unknown): string {
+  for (let current = error; current instanceof Error; current = current.cause) {
+    if (isGrpcServiceError(current)) return current.details;
+  }
+  return "";
 }
 
 /** The gRPC state that an error of the SDK stands for, if any. */
