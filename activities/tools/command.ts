@@ -64,6 +64,7 @@ export async function runCommand(request: CommandRequest, signal: AbortSignal): 
   const reading = readAll(pipe.reader, keeper);
   const ending = await toFirstEnding(exit, request.timeoutMs, signal);
   const steps = toSteps(ending);
+  if (ending.kind === "timed-out" || ending.kind === "stopped") askGroupToEnd(session);
   // The last of the output comes right after the exit; then whoever is still there has the rest of the patience.
   const patience = performance.now() + steps.patienceMs;
   if (steps.patienceMs > 0) await Promise.race([reading, delay(steps.patienceMs)]);
@@ -138,6 +139,16 @@ function toFirstEnding(
     if (signal.aborted) stop();
     void exit.then(settle);
   });
+}
+
+/** The shell's own group first: what eats up the processor must not slow down the hunt for what has left it. */
+function askGroupToEnd({ id, startTime }: CommandSession): void {
+  if (startTime === undefined || readProcessEntry(id)?.startTime !== startTime) return;
+  try {
+    process.kill(-id, "SIGTERM");
+  } catch {
+    // The group is gone already.
+  }
 }
 
 function toSteps(ending: CommandEnding): EndingSteps {
