@@ -5,42 +5,19 @@ import { createOutput } from "../../client/cli/output.ts";
 import { createWatchDisplay } from "../../client/cli/watch-display.ts";
 import { toWatchLines, type WatchPicture } from "../../client/cli/watch-lines.ts";
 import { toWatchRows, type Watched } from "../../client/cli/watch-row.ts";
-import { freshen } from "../../client/live-files.ts";
 import type { LiveState } from "../../core/activity-text.ts";
 import type { AgentRunDetails } from "../../core/agent-run.ts";
 import { createDelegation, type Delegation } from "../../core/delegation.ts";
-import type { LiveFileContent } from "../../core/live-file.ts";
 import type { PermissionQuestionRecord } from "../../core/permission-questions.ts";
 import { waitUntil } from "../cli/wait-until.ts";
+import { toDetails, usage } from "../support/run-details.ts";
 
 const controls = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const room = { columns: 200, rows: 40 };
-const usage = { input: 10_000, output: 2345, cacheRead: 0, cacheWrite: 0, cost: 0.0123 };
-
 function toDelegation(number: number, change: Partial<Delegation> = {}): Delegation {
   const start = { number, agent: "fixer", description: `part ${number}`, model: "m", tools: [], nowMs: 1000 };
   const record = { ...start, callKey: undefined, resumedFrom: undefined, definitionFingerprint: "" };
   return { ...createDelegation(record), ...change };
-}
-
-function toDetails(change: Partial<AgentRunDetails> = {}): AgentRunDetails {
-  return {
-    attempt: 1,
-    phase: "model",
-    turns: 3,
-    toolCalls: 4,
-    startedAtMs: 1000,
-    lastEventAtMs: 58_000,
-    usage,
-    partialReport: "I am\nsaying this",
-    denials: [],
-    journalLines: 0,
-    losses: 0,
-    turnsAtStart: 0,
-    handedBack: false,
-    worker: "1@there",
-    ...change,
-  };
 }
 
 const running = (change: Partial<AgentRunDetails> = {}): LiveState => ({
@@ -284,38 +261,5 @@ describe("watch in a pipe", () => {
       "agent task-1 running Read a for 62s",
       "agent task-1 running Read a for 69s",
     ]);
-  });
-});
-
-describe("a live file", () => {
-  const file = (change: Partial<AgentRunDetails> = {}, atMs = 60_000): LiveFileContent => ({
-    sessionId: "s",
-    chain: "task-1",
-    atMs,
-    details: toDetails({ lastEventAtMs: 60_000, ...change }),
-    saying: "fresh",
-  });
-  const kindOf = (live: LiveState | undefined) => live?.kind;
-  const saying = (live: LiveState | undefined) =>
-    live !== undefined && "details" in live ? live.details?.partialReport : undefined;
-
-  test("counts where it is fresher than the server's record of the same attempt", () => {
-    expect(saying(freshen(running(), file(), 50_000, () => true))).toBe("fresh");
-    expect(saying(freshen(running({ lastEventAtMs: 61_000 }), file(), 50_000, () => true))).toBe(
-      "I am\nsaying this",
-    );
-    const later: LiveState = { kind: "running", attempt: 2, details: undefined };
-    expect(freshen(later, file(), 50_000, () => true)).toBe(later);
-    expect(saying(freshen({ kind: "queued" }, file(), 50_000, () => true))).toBe("fresh");
-    expect(kindOf(freshen({ kind: "queued" }, file(), 60_001, () => true))).toBe("queued");
-    expect(kindOf(freshen({ kind: "stopping", details: undefined }, file(), 0, () => true))).toBe("stopping");
-  });
-
-  test("of a worker that is dead tells since when", () => {
-    expect(freshen(running(), file(), 50_000, () => false)).toMatchObject({
-      kind: "worker-lost",
-      sinceMs: 60_000,
-    });
-    expect(kindOf(freshen(running(), file({ worker: "1@elsewhere" }), 50_000))).toBe("running");
   });
 });
