@@ -51,10 +51,9 @@ export const denialSchema = z.object({ tool: z.string(), target: z.string(), rea
 /** A tool call that was not allowed. */
 export type Denial = z.infer<typeof denialSchema>;
 
-/** How a run ended, as a value: an agent's bad day is not an exception. `cancelled` becomes stopped or aborted by its cause. */
-export const agentRunOutcomeSchema = z.object({
-  status: z.enum(["completed", "truncated", "timed_out", "failed", "cancelled"]),
-  /** The report of a completed or truncated run, else the last assistant text seen so far. */
+/** What every ending of a run keeps, whatever it is called: as the run's outcome, in its settlement, in the session's record. */
+export const runResultSchema = z.object({
+  /** The report of a completed or truncated run, else the last assistant text seen so far; a delegate's at most 12,000 characters. */
   report: z.string(),
   error: runErrorSchema.optional(),
   turns: z.number(),
@@ -64,6 +63,11 @@ export const agentRunOutcomeSchema = z.object({
   denials: z.array(denialSchema),
   /** The model that answered, `<provider>/<id>`. */
   model: z.string(),
+});
+
+/** How a run ended, as a value: an agent's bad day is not an exception. `cancelled` becomes stopped or aborted by its cause. */
+export const agentRunOutcomeSchema = runResultSchema.extend({
+  status: z.enum(["completed", "truncated", "timed_out", "failed", "cancelled"]),
 });
 export type AgentRunOutcome = z.infer<typeof agentRunOutcomeSchema>;
 

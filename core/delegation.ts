@@ -1,22 +1,13 @@
 import { z } from "zod";
-import { type Denial, denialSchema } from "./agent-run.ts";
+import { type Denial, runResultSchema } from "./agent-run.ts";
 import { KEPT_RECORDS } from "./limits.ts";
-import { delegationStatuses, noUsage, runErrorSchema, usageSchema } from "./status.ts";
+import { delegationStatuses, noUsage } from "./status.ts";
 import { cutAt } from "./text.ts";
 
 /** What a delegate leaves behind when it ends; travels as the settled signal and as the child workflow's result. */
-export const settlementSchema = z.object({
+export const settlementSchema = runResultSchema.extend({
   delegationId: z.string(),
   status: z.enum(delegationStatuses).exclude(["running"]),
-  /** The report of a completed or truncated delegate, else its partial report; at most 12,000 characters. */
-  report: z.string(),
-  error: runErrorSchema.optional(),
-  turns: z.number(),
-  toolCalls: z.number(),
-  usage: usageSchema,
-  attempts: z.number(),
-  denials: z.array(denialSchema),
-  model: z.string(),
 });
 export type Settlement = z.infer<typeof settlementSchema>;
 
@@ -25,7 +16,7 @@ export const stopCauses = ["stopped", "aborted"] as const;
 export type StopCause = (typeof stopCauses)[number];
 
 /** The session's record of one handed-off piece of work. Times are milliseconds since the epoch in workflow time. */
-export const delegationSchema = z.object({
+export const delegationSchema = runResultSchema.extend({
   id: z.string(),
   agent: z.string(),
   description: z.string(),
@@ -38,16 +29,8 @@ export const delegationSchema = z.object({
   resumedFrom: z.string().optional(),
   /** Whether a TaskWait has given its report to the main agent. */
   isHandedOver: z.boolean(),
-  report: z.string(),
   /** `away`: left behind as the session continued as new, to be read back when it is asked for; `lost`: that was tried in vain. */
   reportState: z.enum(["away", "lost"]).optional(),
-  error: runErrorSchema.optional(),
-  turns: z.number(),
-  toolCalls: z.number(),
-  usage: usageSchema,
-  attempts: z.number(),
-  denials: z.array(denialSchema),
-  model: z.string(),
   tools: z.array(z.string()),
   /** Tells whether the definition has changed when the delegation is resumed later. */
   definitionFingerprint: z.string(),

@@ -3,7 +3,7 @@ import { agentRunInputSchema } from "./agent-run.ts";
 import { definitionSchema, modelSourceSchema, thinkingLevelSchema } from "./definition.ts";
 import { delegationSchema, stopCauses } from "./delegation.ts";
 import { allowanceSchema, permissionQuestionSchema } from "./permission-questions.ts";
-import { permissionModeSchema, permissionModes } from "./permissions.ts";
+import { type PermissionMode, permissionModeSchema, permissionModes } from "./permissions.ts";
 import { runErrorSchema, usageSchema } from "./status.ts";
 
 /** Seconds; a definition's and an environment's bounds are narrower. A week is far below what a timer can count. */
@@ -74,6 +74,22 @@ export const sessionStateSchema = z.object({
   sent: z.array(z.object({ key: z.string(), turn: z.number() })),
 });
 export type SessionState = z.infer<typeof sessionStateSchema>;
+
+/** What a session begins with. */
+export function toInitialState(permissionMode: PermissionMode): SessionState {
+  return {
+    delegations: [],
+    lastDelegation: 0,
+    turns: [],
+    lastTurn: 0,
+    permissionMode,
+    catalogue: [],
+    questions: [],
+    lastQuestion: 0,
+    allowances: [],
+    sent: [],
+  };
+}
 
 /** What a delegate's workflow is started with. */
 export const delegateInputSchema = z.object({

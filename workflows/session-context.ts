@@ -1,6 +1,6 @@
 import { type CancellationScope, setCurrentDetails, workflowInfo } from "@temporalio/workflow";
 import type { Delegation } from "../core/delegation.ts";
-import type { SessionInput, SessionState, Turn } from "../core/session.ts";
+import { type SessionInput, type SessionState, type Turn, toInitialState } from "../core/session.ts";
 import { toSessionDetails } from "./current-details.ts";
 
 /** A running session: what it was asked to be, what it carries, and what is only true of this run of it. */
@@ -30,18 +30,7 @@ export function createSessionContext(input: SessionInput, carried: SessionState 
     id: workflowId,
     taskQueue,
     input,
-    state: carried ?? {
-      delegations: [],
-      lastDelegation: 0,
-      turns: [],
-      lastTurn: 0,
-      permissionMode: input.permissionMode,
-      catalogue: [],
-      questions: [],
-      lastQuestion: 0,
-      allowances: [],
-      sent: [],
-    },
+    state: carried ?? toInitialState(input.permissionMode),
     activeTurn: undefined,
     isClosing: false,
     openWaits: 0,

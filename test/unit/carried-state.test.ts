@@ -2,7 +2,7 @@
 import { expect, test } from "@jest/globals";
 import { countJsonBytes, toCarriedState } from "../../core/carried-state.ts";
 import { createDelegation, type Delegation, dropOldest, settleDelegation } from "../../core/delegation.ts";
-import type { SessionInput, SessionState } from "../../core/session.ts";
+import { type SessionInput, type SessionState, toInitialState } from "../../core/session.ts";
 import { toSessionView } from "../../core/session-view.ts";
 import { noUsage } from "../../core/status.ts";
 import { boundReports } from "../../core/task-wait.ts";
@@ -49,18 +49,7 @@ function state(unit: string): SessionState {
     attempts: 1,
   }));
   const delegations = Array.from({ length: 100 }, (_, index) => full(index + 1, unit));
-  return {
-    delegations,
-    lastDelegation: 100,
-    turns,
-    lastTurn: 50,
-    permissionMode: "ask",
-    catalogue: [],
-    questions: [],
-    lastQuestion: 0,
-    allowances: [],
-    sent: [],
-  };
+  return { ...toInitialState("ask"), delegations, lastDelegation: 100, turns, lastTurn: 50 };
 }
 
 test.each([

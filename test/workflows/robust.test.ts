@@ -1,5 +1,6 @@
 // Tier: real workflows on a time-skipping Temporal server; odd messages, and more of them than fit.
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { toInitialState } from "../../core/session.ts";
 import { outcome, Runs } from "../support/fake-activities.ts";
 import {
   refusalOf,
@@ -77,18 +78,7 @@ describe("a session", () => {
         attempts: 1,
       },
     ];
-    const state = {
-      delegations: [],
-      lastDelegation: 0,
-      turns,
-      lastTurn: 7,
-      permissionMode: "auto" as const,
-      catalogue: [],
-      questions: [],
-      lastQuestion: 0,
-      allowances: [],
-      sent: [{ key: "k7", turn: 7 }],
-    };
+    const state = { ...toInitialState("auto"), turns, lastTurn: 7, sent: [{ key: "k7", turn: 7 }] };
     await server.withSession(
       runs,
       async (session) => {
@@ -106,18 +96,7 @@ describe("a session", () => {
     const records = Array.from({ length: 7 }, (_, index) =>
       settledRecord(index + 1, { report: "", reportState: "away", isHandedOver: false, turns: 2 }),
     );
-    const state = {
-      delegations: records,
-      lastDelegation: 7,
-      turns: [],
-      lastTurn: 0,
-      permissionMode: "auto" as const,
-      catalogue: [],
-      questions: [],
-      lastQuestion: 0,
-      allowances: [],
-      sent: [],
-    };
+    const state = { ...toInitialState("auto"), delegations: records, lastDelegation: 7 };
     await server.withSession(
       new Runs(),
       async (session) => {

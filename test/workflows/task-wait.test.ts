@@ -1,5 +1,6 @@
 // Tier: real workflows on a time-skipping Temporal server; delegates settle by their own signal.
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { toInitialState } from "../../core/session.ts";
 import { Runs } from "../support/fake-activities.ts";
 import {
   refusalOf,
@@ -171,18 +172,7 @@ describe("TaskWait", () => {
 
   test("of 101 settled records the one that settled earliest goes, and its id is no longer kept rather than unknown", async () => {
     const records = Array.from({ length: 100 }, (_, index) => settledRecord(index + 1));
-    const state = {
-      delegations: records,
-      lastDelegation: 100,
-      turns: [],
-      lastTurn: 0,
-      permissionMode: "auto" as const,
-      catalogue: [],
-      questions: [],
-      lastQuestion: 0,
-      allowances: [],
-      sent: [],
-    };
+    const state = { ...toInitialState("auto"), delegations: records, lastDelegation: 100 };
     await server.withSession(
       new Runs(),
       async (session) => {
