@@ -158,6 +158,36 @@ const settlement = {
   model: "test",
 };
 
+describe("a session that an operator has reset", () => {
+  test("still reaches the delegates that it had started, and learns of their end", async () => {
+    const session = await server.startSession(queue, {
+      main: [],
+      agents: { "test-runner": [{ text: "seen so far", calls: [bash("sleep 60")] }] },
+    });
+    const { delegationId } = await session.task(
+      { input: { agent: "test-runner", task: "go" } },
+      randomUUID(),
+    );
+    await until(
+      async () => (await session.live([delegationId])).get(delegationId),
+      (live) => live?.kind === "running" && live.details?.phase === "tool",
+    );
+    const { client } = server.environment;
+    const { events } = await client.workflow.getHandle(session.sessionId).fetchHistory();
+    const last = events?.findLast((event) => event.workflowTaskCompletedEventAttributes);
+    await client.workflowService.resetWorkflowExecution({
+      namespace: "default",
+      workflowExecution: { workflowId: session.sessionId },
+      workflowTaskFinishEventId: last?.eventId ?? null,
+      requestId: randomUUID(),
+      reason: "a test",
+    });
+    const { outcomes } = await session.taskStop({ input: { delegationIds: [delegationId] } }, randomUUID());
+    expect(outcomes).toEqual([{ delegationId, outcome: "stopped" }]);
+    expect(await session.report(delegationId)).toMatchObject({ status: "stopped", report: "seen so far" });
+  });
+});
+
 describe("a delegate that is resumed", () => {
   test("goes on with its conversation under a new id", async () => {
     const session = await server.startSession(queue, {
