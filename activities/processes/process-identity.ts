@@ -11,11 +11,17 @@ export interface ProcessIdentity {
   host: string;
 }
 
+/** Identify a living process; undefined if there is none, or only its zombie. */
+export function identifyProcess(pid: number): ProcessIdentity | undefined {
+  const startTime = readStartTime(pid);
+  return startTime === undefined ? undefined : { pid, startTime, host: hostname() };
+}
+
 /** This process, whichever of its threads asks. */
 export function ownProcessIdentity(): ProcessIdentity {
-  const startTime = readStartTime(process.pid);
-  if (startTime === undefined) throw new Error(`the start time of process ${process.pid} can't be read`);
-  return { pid: process.pid, startTime, host: hostname() };
+  const own = identifyProcess(process.pid);
+  if (own === undefined) throw new Error(`the start time of process ${process.pid} can't be read`);
+  return own;
 }
 
 /** Whether that very process still runs on this host. A zombie is dead. */

@@ -4,7 +4,11 @@ import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, test } from "@jest/globals";
 import { findProcesses, killOrphans, killRun } from "../../activities/processes/end-processes.ts";
-import { isProcessAlive, ownProcessIdentity } from "../../activities/processes/process-identity.ts";
+import {
+  identifyProcess,
+  isProcessAlive,
+  ownProcessIdentity,
+} from "../../activities/processes/process-identity.ts";
 import { readProcessTable } from "../../activities/processes/process-table.ts";
 import { findByCommandLine, isRunning, toRareSleep, until } from "./bash-support.ts";
 
@@ -187,13 +191,12 @@ describe("the identity of a process", () => {
     ]);
     started.push(child);
     const pid = Number(await new Promise((resolve) => child.stdout?.once("data", resolve)));
-    const table = await readProcessTable();
-    const ticks = table.find((entry) => entry.pid === pid)?.startTime;
-    const boot = ownProcessIdentity().startTime.split("/")[0];
-    const identity = { pid, startTime: `${boot}/${ticks}` };
+    const identity = identifyProcess(pid);
+    if (identity === undefined) throw new Error("it was not found while it ran");
     expect(isProcessAlive(identity)).toBe(true);
     child.stdin?.write("now");
     await until(() => !isRunning(pid));
     expect(isProcessAlive(identity)).toBe(false);
+    expect(identifyProcess(pid)).toBeUndefined();
   });
 });

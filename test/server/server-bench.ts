@@ -6,10 +6,10 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Connection } from "@temporalio/client";
+import { isProcessAlive, type ProcessIdentity } from "../../activities/processes/process-identity.ts";
 import { type StateFolder, toStateFolder } from "../../core/state-folder.ts";
 import { type DevServerRecord, readRecord, toDevServerFiles } from "../../worker/server/dev-server-files.ts";
 import { ensureServer, type ServerLease } from "../../worker/server/ensure-server.ts";
-import { isSameProcessAlive, type ProcessIdentity } from "../../worker/server/process-identity.ts";
 import { findTemporalBinary } from "../support/temporal-binary.ts";
 
 /** A state folder of its own, with Temporal's program fetched already. */
@@ -74,7 +74,7 @@ export async function removeBench(bench: ServerBench): Promise<void> {
   await Promise.all(holders.map((holder) => holder.release()));
   await Promise.all(leases.map((lease) => lease.release()));
   const identity = readDevServer(stateFolder)?.server;
-  if (identity) await until("the dev server's end", () => !isSameProcessAlive(identity), 30_000);
+  if (identity) await until("the dev server's end", () => !isProcessAlive(identity), 30_000);
   // The supervisor ends a moment after its server.
   await until("an unused folder", () => tryRemove(root));
 }

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { afterEach, beforeEach, expect, test } from "@jest/globals";
 import { Client, Connection } from "@temporalio/client";
+import { isProcessAlive } from "../../activities/processes/process-identity.ts";
 import { AGENT_SEARCH_ATTRIBUTE, STATUS_SEARCH_ATTRIBUTE } from "../../core/search-attributes.ts";
 import { toDevServerFiles } from "../../worker/server/dev-server-files.ts";
-import { isSameProcessAlive } from "../../worker/server/process-identity.ts";
 import {
   ensureIn,
   holdLease,
@@ -38,7 +38,7 @@ test("a workflow and its search attributes are there after a restart, at the sam
   await connection.close();
   await first.release();
   const stopped = toServerProcess(bench);
-  await until("the server's end", () => !isSameProcessAlive(stopped));
+  await until("the server's end", () => !isProcessAlive(stopped));
 
   const second = await ensureIn(bench);
   expect(second.address).toBe(first.address);
@@ -102,7 +102,7 @@ test("a state folder with a very long path works, and so do two names of one fol
   expect((await ensureIn({ ...nested, stateFolder: dotted })).address).toBe(first.address);
   await Promise.all(bench.leases.map((lease) => lease.release()));
   const server = toServerProcess(nested);
-  await until("the server's end", () => !isSameProcessAlive(server));
+  await until("the server's end", () => !isProcessAlive(server));
 }, 60_000);
 
 function toParent(pid: number): number {

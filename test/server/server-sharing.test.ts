@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, realpathSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, test } from "@jest/globals";
-import { isSameProcessAlive } from "../../worker/server/process-identity.ts";
+import { isProcessAlive } from "../../activities/processes/process-identity.ts";
 import { joinSupervisor } from "../../worker/server/supervisor-lease.ts";
 import {
   holdLease,
@@ -55,7 +55,7 @@ describe("runs that share a dev server", () => {
     await until("the grace to pass", passed(3_000));
     expect(await isAnswering(second.address)).toBe(true);
     await second.release();
-    await until("the server's end", () => !isSameProcessAlive(server));
+    await until("the server's end", () => !isProcessAlive(server));
     await until("the supervisor's end", () => listSupervisors().length === 0);
   }, 60_000);
 
@@ -66,7 +66,7 @@ describe("runs that share a dev server", () => {
     await until("the grace to pass", passed(3_000));
     expect(await isAnswering(second.address)).toBe(true);
     await second.kill();
-    await until("the server's end", () => !isSameProcessAlive(server));
+    await until("the server's end", () => !isProcessAlive(server));
   }, 60_000);
 
   test("one that starts while the server is being stopped gets a new one at the same address", async () => {
@@ -76,7 +76,7 @@ describe("runs that share a dev server", () => {
     await until("the stop to begin", () => readSupervisorLog().includes("no one needs"));
     const second = await holdLease(bench);
     expect(second.address).toBe(first.address);
-    expect(isSameProcessAlive(server)).toBe(false);
+    expect(isProcessAlive(server)).toBe(false);
     expect(await isAnswering(second.address)).toBe(true);
     expect(listServers()).toHaveLength(1);
     await second.release();
@@ -95,7 +95,7 @@ describe("a process of the dev server that is killed", () => {
     expect(second.address).toBe(holder.address);
     expect(holder.losses).toEqual([]);
     await Promise.all([holder.release(), second.release()]);
-    await until("the server's end", () => !isSameProcessAlive(server));
+    await until("the server's end", () => !isProcessAlive(server));
   }, 60_000);
 
   test("a server left by a killed supervisor and killed runs is taken over by the next run and ends with it", async () => {
@@ -104,12 +104,12 @@ describe("a process of the dev server that is killed", () => {
     holder.child.kill("SIGSTOP");
     killSupervisor();
     await holder.kill();
-    expect(isSameProcessAlive(server)).toBe(true);
+    expect(isProcessAlive(server)).toBe(true);
     const next = await holdLease(bench);
     expect(toServerProcess(bench)).toEqual(server);
     expect(next.address).toBe(holder.address);
     await next.release();
-    await until("the server's end", () => !isSameProcessAlive(server));
+    await until("the server's end", () => !isProcessAlive(server));
   }, 60_000);
 
   test("a killed server is started again at the same address for those that hold a lease", async () => {

@@ -19,7 +19,7 @@ const recordSchema = z.object({
   port: z.number().int(),
   uiPort: z.number().int(),
   /** Absent while no server was started at these ports. */
-  server: z.object({ pid: z.number().int(), startedAt: z.string() }).optional(),
+  server: z.object({ pid: z.number().int(), startTime: z.string(), host: z.string() }).optional(),
 });
 
 /** The ports that the dev server had last, and its process. */

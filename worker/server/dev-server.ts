@@ -1,4 +1,5 @@
 import { realpathSync } from "node:fs";
+import { isProcessAlive } from "../../activities/processes/process-identity.ts";
 import type { StateFolder } from "../../core/state-folder.ts";
 import {
   type DevServerFiles,
@@ -10,7 +11,6 @@ import { findBinary } from "./find-binary.ts";
 import type { ServerPorts } from "./ports.ts";
 import { makeNamespace } from "./prepare-namespace.ts";
 import { waitUntilServing, withConnection } from "./probe-server.ts";
-import { isSameProcessAlive } from "./process-identity.ts";
 import { ServerError, toErrorText } from "./server-error.ts";
 import { readLogTail } from "./server-log.ts";
 import {
@@ -50,7 +50,7 @@ export async function joinDevServer(options: DevServerOptions): Promise<DevServe
   if (joined !== undefined) return toLease(options, files, joined);
   const server = readRecord(files.record)?.server;
   // Its supervisor was killed: another one takes it over.
-  return server !== undefined && isSameProcessAlive(server) ? startDevServer(options) : undefined;
+  return server !== undefined && isProcessAlive(server) ? startDevServer(options) : undefined;
 }
 
 /** Take a lease on the dev server, and start it if it does not run. */

@@ -1,10 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import {
+  identifyProcess,
+  isProcessAlive,
+  type ProcessIdentity,
+} from "../../activities/processes/process-identity.ts";
 import { SEARCH_ATTRIBUTES } from "../../core/search-attributes.ts";
 import { type DevServerFiles, readRecord, writeRecord } from "./dev-server-files.ts";
 import { chooseFreePorts, isPortOpen, type ServerPorts } from "./ports.ts";
-import { identifyProcess, isSameProcessAlive, type ProcessIdentity } from "./process-identity.ts";
 import { readLogTail, toFileSize } from "./server-log.ts";
 
 /** A server process, started here or by a supervisor that was killed. */
@@ -36,7 +40,7 @@ const DYNAMIC_CONFIG = [
 /** Take over the server of a supervisor that was killed, if it still runs: others may be working with it. */
 export async function adoptServer(files: DevServerFiles): Promise<RunningServer | undefined> {
   const record = readRecord(files.record);
-  if (record?.server === undefined || !isSameProcessAlive(record.server)) return undefined;
+  if (record?.server === undefined || !isProcessAlive(record.server)) return undefined;
   const adopted = { ports: { port: record.port, uiPort: record.uiPort }, identity: record.server };
   if (await waitForPort(adopted, () => true)) return adopted;
   // It must not write to the database beside the one that is started next.
@@ -87,7 +91,7 @@ function spawnServer({ files, binary }: ServerStart, ports: ServerPorts): Runnin
   }
   child.once("error", (error) => process.stderr.write(`${error.message}\n`));
   if (child.pid === undefined) throw new Error(`${binary} can't be run`);
-  const identity = identifyProcess(child.pid) ?? { pid: child.pid, startedAt: "" };
+  const identity = identifyProcess(child.pid) ?? { pid: child.pid, startTime: "", host: "" };
   try {
     writeRecord(files.record, { ...ports, server: identity });
   } catch (error) {
@@ -110,8 +114,8 @@ function toArguments(files: DevServerFiles, { port, uiPort }: ServerPorts): stri
 /** Wait until the server accepts connections; false if it ended before, or is too slow. */
 async function waitForPort(server: RunningServer, isItsOwn: () => boolean): Promise<boolean> {
   const deadline = Date.now() + OPEN_TIMEOUT_MS;
-  while (Date.now() < deadline && isSameProcessAlive(server.identity)) {
-    if (isItsOwn() && (await isPortOpen(server.ports.port))) return isSameProcessAlive(server.identity);
+  while (Date.now() < deadline && isProcessAlive(server.identity)) {
+    if (isItsOwn() && (await isPortOpen(server.ports.port))) return isProcessAlive(server.identity);
     await sleep(POLL_MS);
   }
   return false;
@@ -121,13 +125,13 @@ async function waitForPort(server: RunningServer, isItsOwn: () => boolean): Prom
 export async function stopServer({ identity }: RunningServer): Promise<void> {
   signal(identity, "SIGTERM");
   const deadline = Date.now() + STOP_TIMEOUT_MS;
-  while (Date.now() < deadline && isSameProcessAlive(identity)) await sleep(POLL_MS);
+  while (Date.now() < deadline && isProcessAlive(identity)) await sleep(POLL_MS);
   signal(identity, "SIGKILL");
-  while (isSameProcessAlive(identity)) await sleep(POLL_MS);
+  while (isProcessAlive(identity)) await sleep(POLL_MS);
 }
 
 function signal(identity: ProcessIdentity, name: NodeJS.Signals): void {
-  if (!isSameProcessAlive(identity)) return;
+  if (!isProcessAlive(identity)) return;
   try {
     process.kill(identity.pid, name);
   } catch {

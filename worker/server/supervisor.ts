@@ -6,8 +6,8 @@
 import { rmSync, truncateSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import { DatabaseSync } from "node:sqlite";
+import { isProcessAlive } from "../../activities/processes/process-identity.ts";
 import { toDevServerFiles, toSocketPath } from "./dev-server-files.ts";
-import { isSameProcessAlive } from "./process-identity.ts";
 import { toErrorText } from "./server-error.ts";
 import { rotateLog } from "./server-log.ts";
 import { adoptServer, type RunningServer, startServer, stopServer } from "./supervised-server.ts";
@@ -105,7 +105,7 @@ async function bringUp(): Promise<void> {
 
 function watch(): void {
   rotateLog(files.serverLog);
-  if (isEnding || server === undefined || isSameProcessAlive(server.identity)) return;
+  if (isEnding || server === undefined || isProcessAlive(server.identity)) return;
   clearInterval(watchTimer);
   server = undefined;
   const since = Date.now() - RESTART_WINDOW_MS;
