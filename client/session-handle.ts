@@ -25,6 +25,7 @@ import type { Turn } from "../core/session.ts";
 import { type EndSignal, type SessionPort, SessionRefusal } from "../core/session-port.ts";
 import { toAbortSignal } from "./abort-signal.ts";
 import { toClosedError } from "./explain-error.ts";
+import { judgeAgain } from "./judge-again.ts";
 import { mapBounded } from "./map-bounded.ts";
 import { LOOKS_AT_ONCE, type RunningDelegate, SessionCalls } from "./session-calls.ts";
 import {
@@ -36,7 +37,6 @@ import {
 import { SessionError, sessionErrorCodes } from "./session-error.ts";
 import { toSessionGates } from "./session-gates.ts";
 
-const SEND_ATTEMPTS = 3;
 const FIRST_POLL_MS = 250;
 const LAST_POLL_MS = 2000;
 /** Polls of a turn between two looks at whether its session still runs. */
@@ -70,29 +70,16 @@ export class SessionHandle implements SessionPort {
    */
   async send(prompt: string, key: string = randomUUID()): Promise<{ turn: number }> {
     const bounds = { patienceMs: WORKER_PATIENCE_MS };
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await this.#calls.update(updateNames.send, { prompt, key }, key, bounds);
-      } catch (error) {
-        if (attempt === SEND_ATTEMPTS || !(await this.#isRefusedTooEarly(error))) throw error;
-      }
-    }
-  }
-
-  /**
-   * A worker that has just taken a session over can judge a message before it has repeated the last turn's end. Its second judgement is
-   * made on what it then knows.
-   */
-  async #isRefusedTooEarly(error: unknown): Promise<boolean> {
-    if (!(error instanceof SessionRefusal && error.code === refusals.turnRunning)) return false;
-    const { turns } = await this.view();
-    return turns.at(-1)?.status !== "running";
+    const send = () => this.#calls.update<{ turn: number }>(updateNames.send, { prompt, key }, key, bounds);
+    return await judgeAgain(send, () => this.view());
   }
 
   async task(call: TaskCall, callKey: string): Promise<TaskStarted> {
     // The server forgets update ids as a session continues as new; the session's own records do not.
     const keyed = { ...call, callKey };
-    return await this.#calls.update(updateNames.task, keyed, callKey, { patienceMs: WORKER_PATIENCE_MS });
+    const bounds = { patienceMs: WORKER_PATIENCE_MS };
+    const task = () => this.#calls.update<TaskStarted>(updateNames.task, keyed, callKey, bounds);
+    return await judgeAgain(task, () => this.view(), call.turn);
   }
 
   async taskWait(call: TaskWaitCall, callKey: string, signal?: EndSignal): Promise<TaskWaitAnswer> {
