@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { type FileHandle, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { encodeFileName } from "../../core/state-folder.ts";
 import { fromLine, type JournalEntry } from "./journal-entry.ts";
@@ -37,8 +37,7 @@ export class ChainFiles {
   /** The latest generation with what is in it; 0 where there is none. */
   async readLatest(): Promise<{ generation: number; entries: JournalEntry[] }> {
     for (let lastMissing = 0; ; ) {
-      const journals = (await this.list()).filter(({ isSeal }) => !isSeal);
-      const generation = Math.max(0, ...journals.map((each) => each.generation));
+      const generation = await this.#findLatest();
       if (generation === 0) return { generation, entries: [] };
       try {
         return { generation, entries: await readEntries(this.toJournal(generation)) };
@@ -49,6 +48,26 @@ export class ChainFiles {
         lastMissing = generation;
       }
     }
+  }
+
+  /** Open the latest generation's journal for reading; undefined where there is none. What is open stays readable when it is cleared away. */
+  async openLatest(): Promise<FileHandle | undefined> {
+    for (let lastMissing = 0; ; ) {
+      const generation = await this.#findLatest();
+      if (generation === 0) return undefined;
+      try {
+        return await open(this.toJournal(generation), "r");
+      } catch (error) {
+        if (!isMissing(error) || lastMissing === generation)
+          throw new JournalUnreadable(`the journal can't be read: ${(error as Error).message}`);
+        lastMissing = generation;
+      }
+    }
+  }
+
+  async #findLatest(): Promise<number> {
+    const journals = (await this.list()).filter(({ isSeal }) => !isSeal);
+    return Math.max(0, ...journals.map((each) => each.generation));
   }
 
   async seal(generation: number): Promise<void> {

@@ -6,16 +6,35 @@ import { toUsage } from "../run/usage.ts";
 import { toText } from "../thread/message-text.ts";
 
 /** One line of a journal. Written ahead: what a line says is on disk before the run goes on. */
-export type JournalEntry =
-  /** A run begins in this chain, or is taken up by another attempt. */
+export type JournalEntry = {
+  atMs?: number;
+} /** A run begins in this chain, or is taken up by another attempt. */ & (
   | RunOpening
-  | { kind: "message"; message: UserMessage | AssistantMessage }
+  /** `retries`: requests that failed before this answer came. */
+  | { kind: "message"; message: UserMessage | AssistantMessage; retries?: JournalRetry[] }
   /** A call was allowed and is about to start; an entry without its end means that the call may have run. */
   | { kind: "tool-start"; callId: string; atMs: number }
-  | { kind: "tool-end"; result: ToolResultMessage }
+  /** `durationMs`: of the tool alone, without the time in which it was permitted. */
+  | {
+      kind: "tool-end";
+      result: ToolResultMessage;
+      durationMs?: number;
+      outcome?: "denied" | "interrupted";
+    }
   | { kind: "turn-end" }
   /** The run's outcome, for an activity whose answer got lost. */
-  | { kind: "end"; runId: string; execution?: string; outcome: AgentRunOutcome };
+  | { kind: "end"; runId: string; execution?: string; outcome: AgentRunOutcome }
+);
+
+/** A request that failed and was made again after a pause. */
+export interface JournalRetry {
+  atMs: number;
+  waitMs: number;
+  /** Number of the request that followed. */
+  nextTry: number;
+  /** Why it failed. */
+  code?: string;
+}
 
 export interface RunOpening {
   kind: "run";
@@ -26,6 +45,10 @@ export interface RunOpening {
   atMs: number;
   /** When the server scheduled the attempt, by its own clock: tells which of two attempts is the later one. */
   scheduledAtMs?: number;
+  /** Process id and host of the worker. */
+  worker?: string;
+  /** The attempt before, as far as it could still speak. */
+  before?: { attempt: number; worker: string; lastEventAtMs: number; isHandedBack: boolean };
 }
 
 const entrySchema = z.discriminatedUnion("kind", [

@@ -7,6 +7,7 @@ import { callDelegationTool } from "./delegation-calls.ts";
 import type { Heartbeater } from "./heartbeater.ts";
 import type { ActivityHost } from "./host.ts";
 import { IdleWatch } from "./idle-watch.ts";
+import { JournalNotes } from "./journal-notes.ts";
 import { permitCall } from "./permission-gate.ts";
 import type { RunMonitor } from "./run-monitor.ts";
 import type { RunEnd } from "./run-outcome.ts";
@@ -29,6 +30,7 @@ export class Attempt {
   readonly #stop = new AbortController();
   readonly #idle: IdleWatch;
   readonly #thread: ThreadHandle;
+  readonly #notes = new JournalNotes();
   #end: (end: RunEnd) => void = () => undefined;
   #cause: RunEnd | undefined;
 
@@ -93,11 +95,12 @@ export class Attempt {
           { tool, input, callKey: `${run.runId}/${turn}/${callId}`, turn: run.turn },
           this.#stop.signal,
         ),
-      backoff: async ({ waitMs, nextTry }) => {
+      backoff: async ({ waitMs, nextTry, code }) => {
         const remaining = this.#idle.remainingMs;
         const mayWait = run.watchdog === "report" || remaining === undefined || waitMs < remaining;
         if (mayWait) {
           monitor.startBackoff(nextTry, Date.now() + waitMs);
+          this.#notes.addRetry({ atMs: Date.now(), waitMs, nextTry, code });
           this.#context.heartbeater.beatNow();
         }
         return { mayWait };
@@ -111,7 +114,7 @@ export class Attempt {
 
   async #permit(call: { callId: string; tool: string; input: unknown }) {
     const { run, host, monitor, start } = this.#context;
-    return await permitCall(
+    const permit = await permitCall(
       {
         run,
         writeStart: async (callId) => await this.#write({ kind: "tool-start", callId, atMs: Date.now() }),
@@ -126,6 +129,8 @@ export class Attempt {
       },
       { ...call, key: `${run.runId}/${monitor.turns}/${call.callId}` },
     );
+    if (!permit.isAllowed) this.#notes.addDenied(call.callId);
+    return permit;
   }
 
   #holdForQuestion(): void {
@@ -147,7 +152,7 @@ export class Attempt {
   }
 
   async #writeAhead(event: ThreadEvent): Promise<void> {
-    const entry = toEntry(event);
+    const entry = this.#notes.toEntry(event);
     if (entry !== undefined) await this.#write(entry);
   }
 
@@ -155,7 +160,7 @@ export class Attempt {
     const { writer, monitor } = this.#context;
     if (this.#isHandedOn) throw new JournalOvertaken("another attempt goes on");
     try {
-      await writer.append(entry);
+      await writer.append({ ...entry, atMs: entry.atMs ?? Date.now() });
       monitor.journalLines = writer.lines;
     } catch (error) {
       this.end(
@@ -165,21 +170,6 @@ export class Attempt {
       );
       throw error;
     }
-  }
-}
-
-function toEntry(event: ThreadEvent): JournalEntry | undefined {
-  switch (event.type) {
-    case "message_end":
-      return event.message.role === "user" || event.message.role === "assistant"
-        ? { kind: "message", message: event.message }
-        : undefined;
-    case "tool_execution_end":
-      return { kind: "tool-end", result: event.result };
-    case "turn_end":
-      return { kind: "turn-end" };
-    default:
-      return undefined;
   }
 }
 

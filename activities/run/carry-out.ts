@@ -60,12 +60,9 @@ async function takeUp(progress: RunInProgress, marker: string): Promise<AgentRun
     const { info } = Context.current();
     const scheduledAtMs = info.currentAttemptScheduledTimestampMs;
     const execution = info.workflowExecution?.runId;
-    const knownLines = previous?.journalLines ?? 0;
-    point = await openResumePoint(
-      run,
-      { number: attempt, execution, scheduledAtMs, knownLines },
-      host.journals,
-    );
+    const { worker } = monitor.toDetails();
+    const from = { number: attempt, execution, scheduledAtMs, worker, previous };
+    point = await openResumePoint(run, from, host.journals);
   } catch (error) {
     if (error instanceof JournalOvertaken) throw toReplaced();
     return fail(progress, "JOURNAL_UNAVAILABLE", describeJournalError(error));
@@ -79,7 +76,13 @@ async function takeUp(progress: RunInProgress, marker: string): Promise<AgentRun
     const outcome = await carryOutFrom(progress, point, marker);
     const execution = Context.current().info.workflowExecution?.runId;
     await point.writer
-      .append({ kind: "end", runId: run.runId, ...(execution === undefined ? {} : { execution }), outcome })
+      .append({
+        kind: "end",
+        runId: run.runId,
+        ...(execution === undefined ? {} : { execution }),
+        outcome,
+        atMs: Date.now(),
+      })
       .catch(() => undefined);
     return outcome;
   } finally {

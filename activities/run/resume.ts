@@ -1,8 +1,13 @@
 import type { ToolResultMessage } from "@earendil-works/pi-ai";
-import type { AgentRunInput, AgentRunOutcome } from "../../core/agent-run.ts";
+import type { AgentRunDetails, AgentRunInput, AgentRunOutcome } from "../../core/agent-run.ts";
 import { noUsage, type Usage } from "../../core/status.ts";
 import { toolsWithEffects } from "../../core/tools.ts";
-import { foldJournal, type JournalEntry, type JournalState } from "../journal/journal-entry.ts";
+import {
+  foldJournal,
+  type JournalEntry,
+  type JournalState,
+  type RunOpening,
+} from "../journal/journal-entry.ts";
 import { JournalUnreadable } from "../journal/journal-error.ts";
 import type { JournalStore, JournalWriter } from "../journal/journal-store.ts";
 import type { ThreadStart } from "../thread/protocol.ts";
@@ -25,8 +30,10 @@ export interface AttemptNumber {
   execution: string | undefined;
   /** By the server's clock. */
   scheduledAtMs: number;
-  /** Lines of the journal that an earlier attempt told the server of. */
-  knownLines: number;
+  /** Process id and host of its worker. */
+  worker: string;
+  /** Details of the last attempt that could speak. */
+  previous: AgentRunDetails | undefined;
 }
 
 /**
@@ -41,16 +48,10 @@ export async function openResumePoint(
   journals: JournalStore,
 ): Promise<ResumePoint> {
   const { entries, writer } = await journals.takeOver(run.sessionId, run.chain, {
-    opening: {
-      kind: "run",
-      runId: run.runId,
-      ...(attempt.execution === undefined ? {} : { execution: attempt.execution }),
-      attempt: attempt.number,
-      atMs: Date.now(),
-      scheduledAtMs: attempt.scheduledAtMs,
-    },
+    opening: toOpening(run, attempt),
     inherit: async () => await inheritFrom(run, journals),
-    knownLines: attempt.knownLines,
+    // As many as the server was told of.
+    knownLines: attempt.previous?.journalLines ?? 0,
   });
   const before = foldJournal(entries);
   const isSame = (of: { runId: string | undefined; execution: string | undefined } | undefined) =>
@@ -66,6 +67,24 @@ export async function openResumePoint(
     usage: isSameRun ? before.usage : noUsage,
     lastText: isSameRun ? before.lastText : "",
   };
+}
+
+function toOpening(run: AgentRunInput, attempt: AttemptNumber): RunOpening {
+  const { execution, previous } = attempt;
+  return {
+    kind: "run",
+    runId: run.runId,
+    ...(execution === undefined ? {} : { execution }),
+    attempt: attempt.number,
+    atMs: Date.now(),
+    scheduledAtMs: attempt.scheduledAtMs,
+    worker: attempt.worker,
+    ...(previous === undefined ? {} : { before: toBefore(previous) }),
+  };
+}
+
+function toBefore({ attempt, worker, lastEventAtMs, handedBack }: AgentRunDetails) {
+  return { attempt, worker, lastEventAtMs, isHandedBack: handedBack };
 }
 
 /** Calls of the turn that was cut off that have got their answer only now. */
@@ -107,13 +126,13 @@ async function toStart(
       continue;
     }
     const result = toInterrupted(call.id, call.name, mayHaveRun);
-    await writer.append({ kind: "tool-end", result });
+    await writer.append({ kind: "tool-end", result, outcome: "interrupted", atMs: Date.now() });
     results.set(call.id, result);
   }
   const ordered = calls.flatMap((call) => results.get(call.id) ?? []);
   if (isSameRun) return { ...base, unfinished: { results: ordered, rerun }, isTurnOpen: true };
   // An earlier run of this chain ended between a call and its result: its transcript is completed, not its work.
-  await writer.append({ kind: "turn-end" });
+  await writer.append({ kind: "turn-end", atMs: Date.now() });
   return { ...base, history: [...before.messages, ...ordered], unfinished: undefined, isTurnOpen: false };
 }
 

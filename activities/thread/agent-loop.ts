@@ -43,8 +43,8 @@ export interface LoopHost {
   /** Awaited for every AgentEvent: the place of the journal. A rejection ends the loop. */
   onEvent(event: AgentEvent): Promise<void>;
   permit(callId: string, tool: string, input: unknown): Promise<Permit>;
-  /** Wait before the provider is asked again; false where the wait does not fit into the idle window. */
-  backOff(waitMs: number, nextTry: number): Promise<boolean>;
+  /** Wait before the provider, which failed with `code`, is asked again; false where the wait does not fit into the idle window. */
+  backOff(waitMs: number, nextTry: number, code: string): Promise<boolean>;
   signal: AbortSignal;
 }
 
@@ -110,7 +110,8 @@ class AgentLoop {
       const failure = this.#input.runtime.takeFailure(last);
       const waitMs = toRetryDelayMs(failure, tries, Math.random);
       if (waitMs === undefined) return { kind: "provider", failure, tries };
-      if (!(await this.#host.backOff(waitMs, tries + 1))) return { kind: "rate-limited", failure, waitMs };
+      if (!(await this.#host.backOff(waitMs, tries + 1, failure.code)))
+        return { kind: "rate-limited", failure, waitMs };
       if (this.#host.signal.aborted) return { kind: "aborted" };
     }
   }

@@ -81,8 +81,8 @@ function toHost(
       allowedOutside.set(callId, permit.allowedOutside);
       return permit;
     },
-    async backOff(waitMs, nextTry) {
-      const { mayWait } = await channel.ask("backoff", { waitMs, nextTry });
+    async backOff(waitMs, nextTry, code) {
+      const { mayWait } = await channel.ask("backoff", { waitMs, nextTry, code });
       if (mayWait) await sleep(waitMs, channel.signal);
       return mayWait;
     },

@@ -66,7 +66,7 @@ export interface Requests {
     output: { text: string; isError: boolean };
   };
   /** May the run wait so long before it asks the provider again? */
-  backoff: { input: { waitMs: number; nextTry: number }; output: { mayWait: boolean } };
+  backoff: { input: { waitMs: number; nextTry: number; code: string }; output: { mayWait: boolean } };
   assertOwner: { input: undefined; output: undefined };
 }
 export type RequestName = keyof Requests;

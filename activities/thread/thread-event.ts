@@ -1,6 +1,7 @@
 import type { AgentEvent } from "@earendil-works/pi-agent-core";
 import type { Message, Usage as ProviderUsage } from "@earendil-works/pi-ai";
 import { toOneLine } from "../../core/text.ts";
+import { toCallTarget } from "../../core/transcript.ts";
 import { toToolResult } from "./agent-loop.ts";
 import type { ThreadEvent } from "./protocol.ts";
 
@@ -24,7 +25,7 @@ export function toThreadEvent(event: AgentEvent): ThreadEvent {
         type: "tool_execution_start",
         callId: event.toolCallId,
         tool: event.toolName,
-        target: toTarget(event.args),
+        target: toOneLine(toCallTarget(event.args), 200),
       };
     case "tool_execution_update":
       return { type: "tool_execution_update", callId: event.toolCallId };
@@ -55,12 +56,4 @@ function toPart(type: string): "text" | "thinking" | "toolcall" {
 
 function toUsage(message: Message): ProviderUsage | undefined {
   return message.role === "assistant" ? message.usage : undefined;
-}
-
-/** What a call is about, for a person: its most telling argument. */
-function toTarget(input: unknown): string {
-  if (typeof input !== "object" || input === null) return "";
-  const named = input as Record<string, unknown>;
-  const telling = named.path ?? named.command ?? named.pattern ?? named.agent ?? named.delegationIds ?? "";
-  return toOneLine(typeof telling === "string" ? telling : JSON.stringify(telling), 200);
 }
