@@ -21,6 +21,8 @@ export const agentRunInputSchema = z.object({
   prompt: z.string(),
   /** Another chain of this session whose transcript this run continues. */
   resumeFrom: z.string().optional(),
+  /** Whether earlier turns of this chain have been heard: their transcript must be there, or the agent would have forgotten them unawares. */
+  hasTranscript: z.boolean().optional(),
   /** Absolute path on the worker's host. */
   workspace: z.string(),
   model: modelSourceSchema,

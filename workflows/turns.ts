@@ -130,6 +130,7 @@ function toMainRun(session: SessionContext, turn: number, step: number, prompt: 
     agent: "main",
     turn,
     prompt,
+    hasTranscript: state.turns.some((earlier) => earlier.turns > 0),
     workspace: input.workspace,
     model: input.model,
     ...(input.thinkingLevel === undefined ? {} : { thinkingLevel: input.thinkingLevel }),

@@ -92,8 +92,13 @@ function countAnswered(start: ResumePoint["start"], before: JournalState): numbe
   return (start.unfinished?.results.length ?? before.results.size) - before.results.size;
 }
 
-/** What a delegation that continues an earlier one begins with: that one's transcript. */
+/** What a chain without a journal begins with: nothing, or the transcript of the delegation that it continues. */
 async function inheritFrom(run: AgentRunInput, journals: JournalStore): Promise<JournalEntry[]> {
+  if (run.hasTranscript) {
+    throw new JournalUnreadable(
+      "the conversation so far is not in this worker's state folder: run the worker where it is, or begin a new session",
+    );
+  }
   if (run.resumeFrom === undefined) return [];
   const entries = await journals.read(run.sessionId, run.resumeFrom);
   if (entries.length === 0)

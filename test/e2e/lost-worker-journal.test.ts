@@ -2,6 +2,7 @@
 import { appendFile, rename, rm, writeFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import type { SessionHandle } from "../../client/session-client.ts";
+import { toSessionFolder } from "../../core/state-folder.ts";
 import { CrashSite } from "../support/crash-site.ts";
 import { callTools, reply } from "../support/openai-server-behaviours.ts";
 import { settled, until } from "../support/real-session.ts";
@@ -139,4 +140,20 @@ test("one delegate's journal is another's business only if it is resumed: a copy
   ]);
   expect(after.slice(0, before.length - 1)).toEqual(before.filter(({ kind }) => kind !== "end"));
   expect(site.violations).toEqual([]);
+});
+
+test("a conversation that is not in the worker's state folder is not begun anew: the turn says so, and asks nobody", async () => {
+  const session = await site.startSession({ "[talk]": [reply("one"), reply("two"), reply("three")] });
+  const turn = async (prompt: string) => await session.waitForTurn((await session.send(prompt)).turn);
+  expect(await turn("[talk]")).toMatchObject({ status: "completed", answer: "one" });
+  const { root } = toSessionFolder(site.server.stateFolder, session.sessionId);
+  await rename(root, `${root}.away`);
+  expect(await turn("and then?")).toMatchObject({
+    status: "failed",
+    error: { code: "JOURNAL_UNAVAILABLE", message: expect.stringMatching(/conversation so far/) },
+  });
+  expect(site.requestsOf("[talk]")).toBe(1);
+  await rm(root, { recursive: true });
+  await rename(`${root}.away`, root);
+  expect(await turn("and now?")).toMatchObject({ status: "completed", answer: "two" });
 });
