@@ -9,8 +9,13 @@ export type LiveState =
   | { kind: "stopping"; details: AgentRunDetails | undefined }
   | { kind: "unknown"; reason: string };
 
-/** Say in a few words what a running delegate is doing. Every state has words of its own. */
+/** Say in a few words what a running delegate is doing, and since when. Every state has words of its own. */
 export function describeActivity(live: LiveState | undefined, nowMs: number): string {
+  return `${describeDoing(live)}${describeClock(live, nowMs)}`;
+}
+
+/** The same without its clock: it changes only with what is being done. */
+export function describeDoing(live: LiveState | undefined): string {
   if (live === undefined) return "no news yet";
   switch (live.kind) {
     case "queued":
@@ -24,29 +29,37 @@ export function describeActivity(live: LiveState | undefined, nowMs: number): st
     case "stopping":
       return "stop requested, not yet confirmed";
     case "running":
-      return describePhase(live.details, nowMs);
+      return describePhase(live.details);
   }
 }
 
-function describePhase(details: AgentRunDetails | undefined, nowMs: number): string {
-  if (details === undefined) return "starting";
-  const silence = `last event ${toSeconds(nowMs - details.lastEventAtMs)}s ago`;
-  switch (details.phase) {
+function describePhase(details: AgentRunDetails | undefined): string {
+  switch (details?.phase) {
+    case undefined:
+      return "starting";
     case "setting-up":
       return "setting up";
     case "model":
-      return `waiting for the model, ${silence}`;
+      return "waiting for the model";
     case "backoff":
-      return `waiting for provider, try ${details.backoff?.nextTry ?? "?"}, ${silence}`;
+      return `waiting for provider, try ${details.backoff?.nextTry ?? "?"}`;
     case "tool":
       return details.tool === undefined
-        ? `running a tool, ${silence}`
-        : `running ${`${details.tool.name} ${details.tool.target}`.trim()} for ${toSeconds(nowMs - details.tool.sinceMs)}s`;
+        ? "running a tool"
+        : `running ${`${details.tool.name} ${details.tool.target}`.trim()}`;
     case "question":
       return "asks permission";
     case "saving":
       return "saving its report";
   }
+}
+
+function describeClock(live: LiveState | undefined, nowMs: number): string {
+  const details = live?.kind === "running" ? live.details : undefined;
+  if (details?.phase === "tool" && details.tool !== undefined)
+    return ` for ${toSeconds(nowMs - details.tool.sinceMs)}s`;
+  const isWaiting = details?.phase === "model" || details?.phase === "backoff" || details?.phase === "tool";
+  return isWaiting ? `, last event ${toSeconds(nowMs - details.lastEventAtMs)}s ago` : "";
 }
 
 /** Whole seconds, never negative: clocks of two hosts may differ a little. */

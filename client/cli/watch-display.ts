@@ -93,7 +93,7 @@ function createJsonDisplay(output: Output): WatchDisplay {
       lastHead = news;
       for (const row of rows.filter((each) => hasNews(each, nowMs))) {
         seen.set(row.id, { state: toState(row), saying: row.saying, atMs: nowMs });
-        const { state: _, ...shown } = row;
+        const { state: _, doing: __, ...shown } = row;
         output.event({ type: "agent", session: sessionId, ...shown });
       }
       tellQuestions ??= createQuestionTeller(sessionId, true, (_, event) => output.event(event));

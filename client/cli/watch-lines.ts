@@ -1,14 +1,17 @@
+import stringWidth from "string-width";
 import type { PermissionQuestionRecord } from "../../core/permission-questions.ts";
 import { toCountText, toDurationText } from "./durations.ts";
 import { describeQuestion } from "./questions.ts";
 import type { Room } from "./screen.ts";
 import { toTailLine, toTerminalLine } from "./terminal-width.ts";
+import { toAgentLines, toMoney, toTokensText } from "./watch-columns.ts";
 import type { WatchRow } from "./watch-row.ts";
 
 /** Delegates that are shown at once. */
 const MAX_SHOWN = 10;
 const MAX_QUESTIONS = 3;
-const SAYING_INDENT = "      ";
+const INDENT = "    ";
+const SEPARATOR = " · ";
 
 /** What `watch` shows at one moment. */
 export interface WatchPicture {
@@ -23,7 +26,10 @@ export interface WatchPicture {
   questions: readonly PermissionQuestionRecord[];
 }
 
-/** Write a picture as lines of a terminal, as many as there is room for: everyone's line first, then what the running ones are saying. */
+/**
+ * Write a picture as lines of a terminal, as many as there is room for: everyone's line first, then what the running ones are for and the end of what they
+ * are saying.
+ */
 export function toWatchLines({ head, notice, rows, questions }: WatchPicture, room: Room): string[] {
   const [main, ...delegates] = rows;
   const more = delegates.length - MAX_SHOWN;
@@ -31,19 +37,31 @@ export function toWatchLines({ head, notice, rows, questions }: WatchPicture, ro
   const open = questions.filter(({ state }) => state === "open");
   const asked = open.slice(0, MAX_QUESTIONS).map(describeQuestion);
   const shown = [...(main === undefined ? [] : [main]), ...delegates.slice(0, MAX_SHOWN)];
-  const fixed = 1 + (notice === undefined ? 0 : 1) + shown.length + rest.length + asked.length;
+  const [columnHeads = "", ...agents] = toAgentLines(shown, room.columns);
+  const fixed = 2 + (notice === undefined ? 0 : 1) + shown.length + rest.length + asked.length;
   let left = room.rows - fixed;
-  const lines = shown.flatMap((row) => {
-    const line = toRowLine(row);
-    if (row.saying.trim() === "" || row.status !== "running" || left <= 0) return [line];
+  const lines = shown.flatMap((row, index) => {
+    const line = agents[index] ?? "";
+    const words = toPurposeAndWords(row, room.columns - INDENT.length);
+    if (words === "" || left <= 0) return [line];
     left -= 1;
-    return [line, `${SAYING_INDENT}${toTailLine(row.saying, room.columns - SAYING_INDENT.length)}`];
+    return [line, `${INDENT}${words}`];
   });
-  const all = [head, ...(notice === undefined ? [] : [notice]), ...lines, ...rest, ...asked];
+  const all = [head, ...(notice === undefined ? [] : [notice]), columnHeads, ...lines, ...rest, ...asked];
   return all.slice(0, room.rows).map((line) => toTerminalLine(line, room.columns));
 }
 
-/** One agent in one line: who, for how long, doing what, what it has used, what it is for. */
+/** What an agent is for, and behind it the end of what it is saying while it runs. A settled one's line stays alone where it has no purpose. */
+function toPurposeAndWords({ description, saying, status }: WatchRow, columns: number): string {
+  const isSpeaking = status === "running" && saying.trim() !== "";
+  if (!isSpeaking) return toTerminalLine(description, columns);
+  if (description === "") return toTailLine(saying, columns);
+  const purpose = toTerminalLine(description, Math.floor(columns / 2));
+  const room = columns - stringWidth(purpose) - SEPARATOR.length;
+  return `${purpose}${SEPARATOR}${toTailLine(saying, room)}`;
+}
+
+/** One agent in one line of a pipe: who, for how long, doing what, what it has used, what it is for. */
 export function toRowLine(row: WatchRow): string {
   const name = row.id === "main" ? "main agent" : `  ${row.id} ${row.agent}`;
   const { elapsedSeconds, sinceEventSeconds, description } = row;
@@ -60,16 +78,10 @@ export function toRowLine(row: WatchRow): string {
 }
 
 function toCountsText({ turns, toolCalls, tokens, cost }: WatchRow): string {
-  const money = cost > 0 ? [`$${cost.toFixed(cost < 1 ? 4 : 2)}`] : [];
   return [
     toCountText(turns, "turn"),
     toCountText(toolCalls, "tool call"),
     `${toTokensText(tokens)} tokens`,
-    ...money,
+    ...(cost > 0 ? [toMoney(cost)] : []),
   ].join(", ");
-}
-
-function toTokensText(tokens: number): string {
-  if (tokens < 10_000) return String(tokens);
-  return tokens < 1_000_000 ? `${(tokens / 1000).toFixed(1)}k` : `${(tokens / 1_000_000).toFixed(2)}M`;
 }

@@ -1,4 +1,4 @@
-import { describeActivity, type LiveState, toSeconds } from "../../core/activity-text.ts";
+import { describeActivity, describeDoing, type LiveState, toSeconds } from "../../core/activity-text.ts";
 import type { AgentRunDetails } from "../../core/agent-run.ts";
 import { type Delegation, toElapsedSeconds } from "../../core/delegation.ts";
 import type { SessionView } from "../../core/messages.ts";
@@ -23,7 +23,9 @@ export interface WatchRow {
   status: string;
   /** What it is doing, in words. */
   activity: string;
-  /** What counts as a change: the activity without its clocks. */
+  /** The same without its clock. */
+  doing: string;
+  /** What counts as a change. */
   state: string;
   elapsedSeconds: number | undefined;
   sinceEventSeconds: number | undefined;
@@ -67,7 +69,7 @@ function toMainRow(turn: Turn | undefined, watched: Watched): WatchRow {
   if (!isRunning) {
     const ended = turn === undefined ? "" : `; turn ${turn.number} ${turn.status}`;
     const activity = `waits for a message${ended}`;
-    return { ...head, ...toCounts(turn), status: "idle", activity, state: activity, ...noClock };
+    return { ...head, ...toCounts(turn), status: "idle", ...same(activity), ...noClock };
   }
   const isEnding = turn !== undefined && turn.turns > 0 && watched.live.get("main")?.kind === "queued";
   const doing = isEnding ? same("ends its delegates") : toDoing("main", watched);
@@ -108,19 +110,21 @@ function toKnownRow({ id, agent, description, startedAtMs }: RunningDelegate, wa
 
 const noClock = { elapsedSeconds: undefined, sinceEventSeconds: undefined, saying: "" };
 
-function same(activity: string): { activity: string; state: string } {
-  return { activity, state: activity };
+type Doing = Pick<WatchRow, "activity" | "doing" | "state">;
+
+function same(activity: string): Doing {
+  return { activity, doing: activity, state: activity };
 }
 
-function toDoing(id: string, { view, live, nowMs }: Watched): { activity: string; state: string } {
+function toDoing(id: string, { view, live, nowMs }: Watched): Doing {
   const state = live.get(id);
   // The session knows of a question at once, the run's own word of it may be seconds old; a lost worker counts for more.
   const question = view?.questions.find((each) => each.chain === id && each.state === "open");
   if (question !== undefined && (state === undefined || state.kind === "running"))
     return same(toQuestionActivity(question));
-  const activity = describeActivity(state, nowMs);
-  const details = toDetails(state);
-  return { activity, state: `${activity.replace(/[\d.]+ ?s( ago)?\b/g, "")}${details?.tool?.sinceMs ?? ""}` };
+  const doing = describeDoing(state);
+  const since = toDetails(state)?.tool?.sinceMs ?? "";
+  return { activity: describeActivity(state, nowMs), doing, state: `${doing} ${since}` };
 }
 
 function toQuestionActivity({ id, tool, target }: PermissionQuestionRecord): string {

@@ -52,7 +52,7 @@ test("watch shows the latest session as it is, sees its worker die and come back
   await watch.waitFor(`${session} · open · permissions ask · hold`);
   await watch.waitFor("as far as it came \\x1b[2J");
   expect(watch.screen()).toMatch(
-    /task-1 explorer · [\d.]+ s · waiting for the model, last event \d+s ago · .* · the long look/,
+    /task-1 explorer · waiting for the model +\d+:\d\d +\d+s +0 +0 +0\s+the long look · as far as it came/,
   );
 
   // The worker goes with its command; nobody is left who could tell.

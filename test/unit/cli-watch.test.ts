@@ -61,13 +61,32 @@ function toPicture(watched: Watched, head = "session-1 · open"): WatchPicture {
 }
 
 describe("what watch shows of an agent", () => {
-  test("is one line with everything, and one with what it is saying", () => {
+  test("is one line with everything, and one with what it is for and what it is saying", () => {
     const tool = { name: "Bash", target: "npm test", sinceMs: 51_000 };
     const live = new Map([["task-1", running({ phase: "tool", tool })]]);
-    expect(toWatchLines(toPicture(toWatched([toDelegation(1)], live)), room).slice(2)).toEqual([
-      "  task-1 fixer · 1 min 0 s · running Bash npm test for 10s · last event 3s ago · 3 turns, 4 tool calls, 12.3k tokens, $0.0123 · part 1",
-      "      I am saying this",
+    const picture = toPicture(toWatched([toDelegation(1)], live));
+    expect(toWatchLines(picture, { ...room, columns: 100 })).toEqual([
+      "session-1 · open",
+      "                                                          time  event  turns  tools  tokens     cost",
+      "main agent · no news yet                                  1:00             0      0   12.3k  $0.0123",
+      "    go",
+      "task-1 fixer · running Bash npm test                      1:00     3s      3      4   12.3k  $0.0123",
+      "    part 1 · I am saying this",
     ]);
+  });
+
+  test("keeps its figures where words are long, and gives the last ones up where there is no room", () => {
+    const tool = { name: "Bash", target: "x".repeat(300), sinceMs: 51_000 };
+    const live = new Map([["task-1", running({ phase: "tool", tool, partialReport: "y".repeat(300) })]]);
+    const lines = (columns: number) => {
+      const picture = toPicture(toWatched([toDelegation(1, { description: "z".repeat(300) })], live));
+      return toWatchLines(picture, { ...room, columns }).slice(-2);
+    };
+    const [line, words] = lines(80);
+    expect(line).toMatch(/^task-1 fixer · running Bash x+… {2}1:00 {5}3s {6}3 {6}4 {3}12\.3k {2}\$0\.0123$/);
+    expect(words).toMatch(/^ {4}z+… · …y+$/);
+    expect(lines(60)[0]).toMatch(/x+… {2}1:00 {5}3s {6}3 {6}4$/);
+    expect(lines(30)[0]).toMatch(/^task-1 fixer · running Bash x+…$/);
   });
 
   test("has words of its own for every state", () => {
@@ -134,15 +153,17 @@ describe("the screen of watch", () => {
     const lines = toWatchLines(picture, room);
     expect(lines.map((line) => line.trim().split(" ")[0])).toEqual([
       "session-1",
-      "main",
-      ...["task-301", "I", "task-302", "I", "task-303", "I", "task-304", "I", "task-305", "I"],
-      ...["task-300", "task-299", "task-298", "task-297", "task-296"],
+      "time",
+      ...["main", "go"],
+      ...["301", "302", "303", "304", "305"].flatMap((number) => [`task-${number}`, "part"]),
+      ...["300", "299", "298", "297", "296"].flatMap((number) => [`task-${number}`, "part"]),
       "+",
     ]);
     expect(lines.at(-1)).toBe("  + 295 more");
     const low = toWatchLines(picture, { columns: 80, rows: 15 });
     expect(low).toHaveLength(15);
     expect(low.filter((line) => line.includes("task-"))).toHaveLength(10);
+    expect(low.filter((line) => line.startsWith("    "))).toHaveLength(2);
     expect(toWatchLines(picture, { columns: 80, rows: 4 })).toHaveLength(4);
   });
 
@@ -222,7 +243,7 @@ describe("the screen of watch", () => {
     const most = (Date.now() - startedAtMs) / 100 + 1;
     expect(writes.length).toBeGreaterThan(1);
     expect(writes.length).toBeLessThanOrEqual(most);
-    await waitUntil(() => writes.at(-1)?.startsWith(`\u001b[2A\r${count}`) ?? false);
+    await waitUntil(() => writes.at(-1)?.startsWith(`\u001b[4A\r${count}`) ?? false);
     const [drawn, seen] = [writes.length, looks];
     await waitUntil(() => {
       show();
