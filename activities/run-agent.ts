@@ -11,6 +11,7 @@ import { Heartbeater } from "./run/heartbeater.ts";
 import type { ActivityHost } from "./run/host.ts";
 import { LiveFile } from "./run/live-file.ts";
 import { RunMonitor } from "./run/run-monitor.ts";
+import { RunTelemetry } from "./telemetry/run-telemetry.ts";
 
 /**
  * Run one agent to its end; see the contract in core/activities.ts.
@@ -32,13 +33,18 @@ export async function runAgent(run: AgentRunInput, host: ActivityHost): Promise<
     },
     Date.now(),
   );
+  const telemetry = new RunTelemetry(run);
+  telemetry.meter.follow(isHistoryUnreadable ? 1 : attempt, previous);
   const live = new LiveFile(host.stateFolder, run);
   const heartbeater = new Heartbeater(run, monitor, (details) => {
     context.heartbeat(details);
     live.note(details, monitor.partialText);
   });
+  let outcome: AgentRunOutcome | undefined;
   try {
-    return await carryOut({ run, host, monitor, heartbeater, attempt, previous, isHistoryUnreadable });
+    const progress = { run, host, monitor, heartbeater, telemetry, attempt, previous, isHistoryUnreadable };
+    outcome = await carryOut(progress);
+    return outcome;
   } catch (error) {
     if (error instanceof CancelledFailure || error instanceof ApplicationFailure) throw error;
     // A bug of ours: retrying would meet it again.
@@ -48,6 +54,7 @@ export async function runAgent(run: AgentRunInput, host: ActivityHost): Promise<
       monitor.toDetails(),
     );
   } finally {
+    telemetry.end(outcome, monitor);
     heartbeater.stop();
     await live.end();
   }

@@ -17,4 +17,5 @@ export { type SessionPort, SessionRefusal } from "../core/session-port.ts";
 export type { DelegationStatus, FailureCode, RunError, Usage } from "../core/status.ts";
 export { toTaskListText, toTaskStartedText, toTaskStopText } from "../core/task-list.ts";
 export { toTaskWaitText } from "../core/task-wait.ts";
+export type { TraceContext } from "../core/trace-context.ts";
 export * from "./session-client.ts";

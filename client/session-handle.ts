@@ -8,6 +8,7 @@ import {
   type PermissionStanding,
   queryNames,
   refusals,
+  type SendCall,
   type SessionView,
   signalNames,
   type TaskCall,
@@ -23,7 +24,9 @@ import type { PermissionAnswer, PermissionRequest } from "../core/permission-que
 import type { PermissionMode } from "../core/permissions.ts";
 import type { Turn } from "../core/session.ts";
 import { type EndSignal, type SessionPort, SessionRefusal } from "../core/session-port.ts";
+import type { TraceContext } from "../core/trace-context.ts";
 import { toAbortSignal } from "./abort-signal.ts";
+import { readActiveTrace, toTraceField } from "./active-trace.ts";
 import { toClosedError } from "./explain-error.ts";
 import { judgeAgain } from "./judge-again.ts";
 import { mapBounded } from "./map-bounded.ts";
@@ -66,17 +69,24 @@ export class SessionHandle implements SessionPort {
    * Give the main agent a message; it begins a turn.
    *
    * @param key The same key is the same message: repeating it starts no second turn.
+   * @param trace What the turn's spans belong under; the caller's active span unless one is named.
    * @throws SessionRefusal Send.TurnRunning, Session.Closing or Input.Invalid.
    */
-  async send(prompt: string, key: string = randomUUID()): Promise<{ turn: number }> {
+  async send(
+    prompt: string,
+    key: string = randomUUID(),
+    trace: TraceContext | undefined = undefined,
+  ): Promise<{ turn: number }> {
     const bounds = { patienceMs: WORKER_PATIENCE_MS };
-    const send = () => this.#calls.update<{ turn: number }>(updateNames.send, { prompt, key }, key, bounds);
+    const message: SendCall = { prompt, key, ...toTraceField(trace ?? (await readActiveTrace())) };
+    const send = () => this.#calls.update<{ turn: number }>(updateNames.send, message, key, bounds);
     return await judgeAgain(send, () => this.view());
   }
 
   async task(call: TaskCall, callKey: string): Promise<TaskStarted> {
     // The server forgets update ids as a session continues as new; the session's own records do not.
-    const keyed = { ...call, callKey };
+    const trace = call.trace ?? (await readActiveTrace());
+    const keyed: TaskCall = { ...call, callKey, ...toTraceField(trace) };
     const bounds = { patienceMs: WORKER_PATIENCE_MS };
     const task = () => this.#calls.update<TaskStarted>(updateNames.task, keyed, callKey, bounds);
     return await judgeAgain(task, () => this.view(), call.turn);

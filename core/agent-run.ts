@@ -3,6 +3,7 @@ import { definitionSchema, modelSourceSchema, thinkingLevelSchema } from "./defi
 import { permissionModeSchema, permissionScopes } from "./permissions.ts";
 import { runErrorSchema, usageSchema } from "./status.ts";
 import { toolNames } from "./tools.ts";
+import { traceFieldSchema } from "./trace-context.ts";
 
 /** What one `runAgent` activity is asked to do: a turn of the main agent or the whole work of a delegate. */
 export const agentRunInputSchema = z.object({
@@ -46,6 +47,8 @@ export const agentRunInputSchema = z.object({
   }),
   /** `report`: silence is shown and never ends a run. */
   watchdog: z.enum(["enforce", "report"]),
+  /** What the run's spans belong under: the message's sender, or the call that delegated. */
+  trace: traceFieldSchema,
 });
 export type AgentRunInput = z.infer<typeof agentRunInputSchema>;
 
@@ -89,6 +92,8 @@ export const agentRunDetailsSchema = z.object({
   tool: z.object({ name: z.string(), target: z.string(), sinceMs: z.number() }).optional(),
   startedAtMs: z.number(),
   lastEventAtMs: z.number(),
+  /** When this was told. */
+  toldAtMs: z.number().optional(),
   /** While the provider is being waited for: which try comes next, and when. */
   backoff: z.object({ nextTry: z.number(), untilMs: z.number() }).optional(),
   usage: usageSchema,

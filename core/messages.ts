@@ -4,6 +4,7 @@ import type { PermissionMode } from "./permissions.ts";
 import type { SessionInput, SessionState, Turn } from "./session.ts";
 import type { FinalStatus } from "./status.ts";
 import type { TaskInput, TaskStopInput, TaskWaitInput } from "./task-calls.ts";
+import type { TraceContext } from "./trace-context.ts";
 
 /** Wire contract: names that must not change while a session runs. A test pins the list. */
 export const workflowNames = { session: "sessionWorkflow", delegate: "delegateWorkflow" } as const;
@@ -64,6 +65,8 @@ export interface TaskCall {
   callKey?: string;
   /** The session's turn that the caller belongs to; refused once that turn is over. */
   turn?: number;
+  /** What the delegate's spans belong under. */
+  trace?: TraceContext;
 }
 
 export interface TaskStarted {
@@ -110,6 +113,8 @@ export interface SendCall {
   prompt: string;
   /** The same key is the same message. */
   key?: string;
+  /** What the turn's spans belong under. */
+  trace?: TraceContext;
 }
 
 /** What became of an answer: a late or second one changes nothing and is told how the question stands. */

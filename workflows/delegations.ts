@@ -27,6 +27,7 @@ import type { RunError } from "../core/status.ts";
 import { cutAt, toOneLine } from "../core/text.ts";
 import { salvageRun } from "./agent-run.ts";
 import { type delegateWorkflow, stopSignal } from "./delegate.ts";
+import { countDelegation, measureStop } from "./measure.ts";
 import { withdrawQuestions } from "./permission-handler.ts";
 import {
   findDelegation,
@@ -48,11 +49,15 @@ export interface Delegations {
 
 export function createDelegations(session: SessionContext): Delegations {
   const children = new Map<string, Promise<ChildWorkflowHandle<typeof delegateWorkflow>>>();
+  const stopsRequestedAtMs = new Map<string, number>();
 
   function settle(settlement: Settlement): void {
     const delegation = findDelegation(session, settlement.delegationId);
     if (delegation === undefined || delegation.status !== "running") return;
     replaceDelegation(session, settleDelegation(delegation, settlement, Date.now()));
+    countDelegation(delegation.agent, settlement);
+    measureStop(settlement, stopsRequestedAtMs.get(delegation.id));
+    stopsRequestedAtMs.delete(delegation.id);
     session.state.delegations = dropOldest(session.state.delegations);
     withdrawQuestions(session, settlement.delegationId);
     showSession(session);
@@ -83,6 +88,7 @@ export function createDelegations(session: SessionContext): Delegations {
     requestStop(delegation, cause) {
       if (delegation.status !== "running") return;
       replaceDelegation(session, { ...delegation, stopRequested: delegation.stopRequested ?? cause });
+      if (!stopsRequestedAtMs.has(delegation.id)) stopsRequestedAtMs.set(delegation.id, Date.now());
       const workflowId = toDelegateWorkflowId(session.id, delegation.id);
       void toEventGroup(delegation).withScope(() =>
         signalStop(children.get(delegation.id), workflowId, cause),

@@ -1,7 +1,17 @@
 import { type CancellationScope, setCurrentDetails, workflowInfo } from "@temporalio/workflow";
 import type { Delegation } from "../core/delegation.ts";
 import { type SessionInput, type SessionState, type Turn, toInitialState } from "../core/session.ts";
+import type { TraceContext } from "../core/trace-context.ts";
 import { toSessionDetails } from "./current-details.ts";
+
+/** The turn that is being carried out, as this run of the workflow knows it. */
+export interface ActiveTurn {
+  number: number;
+  scope: CancellationScope | undefined;
+  isAborted: boolean;
+  isEnding: boolean;
+  trace: TraceContext | undefined;
+}
 
 /** A running session: what it was asked to be, what it carries, and what is only true of this run of it. */
 export interface SessionContext {
@@ -10,9 +20,7 @@ export interface SessionContext {
   readonly input: SessionInput;
   readonly state: SessionState;
   /** Set from the moment a message is accepted until its turn has ended. */
-  activeTurn:
-    | { number: number; scope: CancellationScope | undefined; isAborted: boolean; isEnding: boolean }
-    | undefined;
+  activeTurn: ActiveTurn | undefined;
   isClosing: boolean;
   /** TaskWait calls that are being waited for. */
   openWaits: number;

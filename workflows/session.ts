@@ -38,6 +38,7 @@ import type { PermissionMode } from "../core/permissions.ts";
 import type { SessionInput, SessionState, Turn } from "../core/session.ts";
 import { toSessionView } from "../core/session-view.ts";
 import { describeProblems } from "../core/task-calls.ts";
+import { readTraceContext } from "../core/trace-context.ts";
 import { readCatalogue } from "./catalogue.ts";
 import { delegateSettledSignal } from "./delegate.ts";
 import { createDelegations, type Delegations, requestStopOfAll } from "./delegations.ts";
@@ -163,10 +164,10 @@ async function closeOnCancel(session: SessionContext): Promise<void> {
 function installHandlers(session: SessionContext, delegations: Delegations, inbox: string[]): void {
   setHandler(
     sendUpdate,
-    ({ prompt, key }) => {
+    ({ prompt, key, trace }) => {
       const known = findSent(session, key);
       if (known !== undefined) return { turn: known.turn };
-      const turn = openTurn(session, prompt);
+      const turn = openTurn(session, prompt, readTraceContext(trace));
       if (key !== undefined) session.state.sent = [...session.state.sent, { key, turn }].slice(-KEPT_SENT);
       inbox.push(prompt);
       return { turn };

@@ -6,6 +6,7 @@ import { RUNNING_CAP } from "../core/limits.ts";
 import { refusals, type TaskCall, type TaskStarted } from "../core/messages.ts";
 import { nearestName, normalizeAgentName } from "../core/names.ts";
 import { describeProblems, type TaskInput, taskInputSchema } from "../core/task-calls.ts";
+import { readTraceContext } from "../core/trace-context.ts";
 import type { Delegations } from "./delegations.ts";
 import { checkUpdates, KEY_TOO_LONG, MAX_KEY_CHARACTERS, refuse } from "./refuse.ts";
 import { findDelegation, listRunning, type SessionContext } from "./session-context.ts";
@@ -169,6 +170,7 @@ function toDelegateRun(
 ): AgentRunInput {
   const { input } = session;
   const thinkingLevel = definition.thinkingLevel ?? input.thinkingLevel;
+  const trace = readTraceContext(call.trace);
   return {
     role: "delegate",
     sessionId: session.id,
@@ -196,5 +198,6 @@ function toDelegateRun(
       ...(definition.maxTurns === undefined ? {} : { maxTurns: definition.maxTurns }),
     },
     watchdog: input.watchdog,
+    ...(trace === undefined ? {} : { trace }),
   };
 }

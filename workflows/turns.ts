@@ -6,9 +6,11 @@ import { addUsage, noUsage } from "../core/status.ts";
 import { boundReports, toTaskWaitText } from "../core/task-wait.ts";
 import { cutAt } from "../core/text.ts";
 import { toolNames } from "../core/tools.ts";
+import type { TraceContext } from "../core/trace-context.ts";
 import { carryOutRun } from "./agent-run.ts";
 import { readCatalogue } from "./catalogue.ts";
 import { type Delegations, requestStopOfAll } from "./delegations.ts";
+import { countTurn } from "./measure.ts";
 import { withdrawQuestions } from "./permission-handler.ts";
 import {
   findTurn,
@@ -24,7 +26,7 @@ const KEPT_ANSWER_CHARACTERS = 1000;
 const KEPT_TURNS = 50;
 
 /** Record a new turn; the session's main loop carries it out. */
-export function openTurn(session: SessionContext, prompt: string): number {
+export function openTurn(session: SessionContext, prompt: string, trace: TraceContext | undefined): number {
   session.state.lastTurn += 1;
   const turn: Turn = {
     number: session.state.lastTurn,
@@ -41,7 +43,13 @@ export function openTurn(session: SessionContext, prompt: string): number {
     .slice(-(KEPT_TURNS - 1))
     .map((each) => ({ ...each, answer: cutAt(each.answer, KEPT_ANSWER_CHARACTERS) }));
   session.state.turns = [...earlier, turn];
-  session.activeTurn = { number: turn.number, scope: undefined, isAborted: false, isEnding: false };
+  session.activeTurn = {
+    number: turn.number,
+    scope: undefined,
+    isAborted: false,
+    isEnding: false,
+    trace,
+  };
   showSession(session);
   return turn.number;
 }
@@ -122,6 +130,7 @@ async function freshenCatalogue(
 
 function toMainRun(session: SessionContext, turn: number, step: number, prompt: string): AgentRunInput {
   const { input, state } = session;
+  const trace = session.activeTurn?.trace;
   return {
     role: "main",
     sessionId: session.id,
@@ -147,6 +156,7 @@ function toMainRun(session: SessionContext, turn: number, step: number, prompt: 
       maxDurationSeconds: toTimeLeft(session, turn),
     },
     watchdog: input.watchdog,
+    ...(trace === undefined ? {} : { trace }),
   };
 }
 
@@ -218,6 +228,7 @@ function endTurn(session: SessionContext, number: number, outcome: AgentRunOutco
   turn.answer = outcome.report;
   if (outcome.error !== undefined) turn.error = outcome.error;
   turn.endedAtMs = Date.now();
+  countTurn(turn);
   recordStory(session, turn);
 }
 

@@ -30,6 +30,8 @@ export interface ModelRuntimeOptions {
   /** Where the provider's keys and proxies are read from. */
   environment: NodeJS.ProcessEnv;
   thinkingLevel?: ThinkingLevel | undefined;
+  /** What the request that is under way carries of its trace. */
+  toTraceHeaders?: () => Record<string, string>;
 }
 
 /** Longer than any idle window: that clock alone may judge a silent provider. Below the largest delay of a timer. */
@@ -69,9 +71,9 @@ async function toRuntime(
   source: ModelSource,
   model: Model<Api>,
   provider: Provider,
-  { environment, thinkingLevel }: ModelRuntimeOptions,
+  { environment, thinkingLevel, toTraceHeaders }: ModelRuntimeOptions,
 ): Promise<ModelRuntime> {
-  const transport = await openTransport(environment);
+  const transport = await openTransport(environment, toTraceHeaders);
   const redact = toRedactor(environment);
   const lookedUp = new Set<string>();
   const models = createModels({ authContext: toAuthContext(environment, lookedUp), identity });

@@ -10,8 +10,13 @@ export type Transport = (evidence: ResponseEvidence) => FetchFunction;
  *
  * The platform's own `fetch` gives up after 300 s without a header or a byte; the idle clock alone may judge that, and its window
  * may be longer. So both limits are off here. Proxies are those of `environment` (HTTP_PROXY, HTTPS_PROXY, NO_PROXY).
+ *
+ * @param toTraceHeaders what the request that is under way carries of its trace
  */
-export async function openTransport(environment: NodeJS.ProcessEnv): Promise<Transport> {
+export async function openTransport(
+  environment: NodeJS.ProcessEnv,
+  toTraceHeaders: () => Record<string, string> = () => ({}),
+): Promise<Transport> {
   const { EnvHttpProxyAgent, fetch } = await import("undici");
   const dispatcher = new EnvHttpProxyAgent({
     bodyTimeout: 0,
@@ -27,7 +32,8 @@ export async function openTransport(environment: NodeJS.ProcessEnv): Promise<Tra
     evidence.requests++;
     try {
       const { url, request } = await toRequest(input, init);
-      return record(await send(url, { ...request, dispatcher }), evidence);
+      const traced = withHeaders(request, toTraceHeaders());
+      return record(await send(url, { ...traced, dispatcher }), evidence);
     } catch (error) {
       evidence.transportError = toTransportError(error);
       throw error;
@@ -49,6 +55,12 @@ async function toRequest(
   const body = input.body === null ? {} : { body: await input.arrayBuffer() };
   const { method, signal } = input;
   return { url: input.url, request: { method, signal, headers: [...input.headers], ...body, ...init } };
+}
+
+function withHeaders(request: RequestInit, added: Record<string, string>): RequestInit {
+  if (Object.keys(added).length === 0) return request;
+  // As pairs: the package's `fetch` does not know the platform's `Headers`.
+  return { ...request, headers: [...new Headers(request.headers), ...Object.entries(added)] };
 }
 
 function record(response: Response, evidence: ResponseEvidence): Response {

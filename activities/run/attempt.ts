@@ -2,7 +2,8 @@ import type { AgentRunInput } from "../../core/agent-run.ts";
 import type { JournalEntry } from "../journal/journal-entry.ts";
 import { JournalOvertaken, JournalUnreadable } from "../journal/journal-error.ts";
 import type { JournalWriter } from "../journal/journal-store.ts";
-import type { ThreadEvent, ThreadStart } from "../thread/protocol.ts";
+import type { RunTelemetry } from "../telemetry/run-telemetry.ts";
+import type { Permit, ThreadEvent, ThreadStart } from "../thread/protocol.ts";
 import { callDelegationTool } from "./delegation-calls.ts";
 import type { Heartbeater } from "./heartbeater.ts";
 import type { ActivityHost } from "./host.ts";
@@ -18,6 +19,7 @@ export interface AttemptContext {
   host: ActivityHost;
   monitor: RunMonitor;
   heartbeater: Heartbeater;
+  telemetry: RunTelemetry;
   writer: JournalWriter;
   start: ThreadStart;
 }
@@ -48,6 +50,7 @@ export class Attempt {
       onModel: (label) => {
         context.monitor.model = label;
       },
+      onAnswered: (ending) => context.telemetry.trace.endRequest(ending),
       onEnd: (ending) => this.end({ kind: "loop", ending }),
       onCrash: (error) => this.end({ kind: "crash", message: `the agent thread died: ${error.message}` }),
     });
@@ -72,7 +75,8 @@ export class Attempt {
   }
 
   #apply(event: ThreadEvent): void {
-    const { monitor, heartbeater } = this.#context;
+    const { monitor, heartbeater, telemetry } = this.#context;
+    telemetry.onEvent(event, monitor.phase);
     monitor.apply(event, Date.now());
     this.#idle.rearm();
     if (event.type === "tool_execution_start") this.#idle.hold();
@@ -81,8 +85,9 @@ export class Attempt {
   }
 
   #toHandlers(): RequestHandlers {
-    const { run, host, monitor } = this.#context;
+    const { run, host, monitor, telemetry } = this.#context;
     return {
+      request: async () => telemetry.trace.startRequest(),
       event: async (event) => {
         this.#apply(event);
         await this.#writeAhead(event);
@@ -92,7 +97,13 @@ export class Attempt {
       delegation: async ({ tool, input, callId, turn }) =>
         await callDelegationTool(
           host.sessionFor(run.sessionId),
-          { tool, input, callKey: `${run.runId}/${turn}/${callId}`, turn: run.turn },
+          {
+            tool,
+            input,
+            callKey: `${run.runId}/${turn}/${callId}`,
+            turn: run.turn,
+            trace: telemetry.trace.toolContext(callId),
+          },
           this.#stop.signal,
         ),
       backoff: async ({ waitMs, nextTry, code }) => {
@@ -112,8 +123,8 @@ export class Attempt {
     };
   }
 
-  async #permit(call: { callId: string; tool: string; input: unknown }) {
-    const { run, host, monitor, start } = this.#context;
+  async #permit(call: { callId: string; tool: string; input: unknown }): Promise<Permit> {
+    const { run, host, monitor, start, telemetry } = this.#context;
     const permit = await permitCall(
       {
         run,
@@ -123,14 +134,19 @@ export class Attempt {
         scratch: start.tools.scratch,
         signal: this.#stop.signal,
         addDenial: (denial) => monitor.addDenial(denial),
-        openQuestion: () => this.#holdForQuestion(),
+        openQuestion: () => {
+          this.#holdForQuestion();
+          telemetry.openQuestion(call.callId, call.tool);
+        },
         closeQuestion: () => this.#releaseAfterQuestion(),
         assertOwner: async () => await this.#assertOwner(),
       },
       { ...call, key: `${run.runId}/${monitor.turns}/${call.callId}` },
     );
     if (!permit.isAllowed) this.#notes.addDenied(call.callId);
-    return permit;
+    telemetry.endPermit(call.callId, permit.isAllowed);
+    const trace = telemetry.trace.isOn ? telemetry.trace.toolContext(call.callId) : undefined;
+    return trace === undefined ? permit : { ...permit, trace };
   }
 
   #holdForQuestion(): void {

@@ -9,6 +9,7 @@ import { readPrompt } from "../definitions/prompt-store.ts";
 import { JournalOvertaken } from "../journal/journal-error.ts";
 import { killOrphans, killRun } from "../processes/end-processes.ts";
 import { ownProcessIdentity } from "../processes/process-identity.ts";
+import type { RunTelemetry } from "../telemetry/run-telemetry.ts";
 import type { ThreadStart } from "../thread/protocol.ts";
 import { Attempt, describeJournalError } from "./attempt.ts";
 import { guardAttempt } from "./attempt-guard.ts";
@@ -25,6 +26,7 @@ export interface RunInProgress {
   host: ActivityHost;
   monitor: RunMonitor;
   heartbeater: Heartbeater;
+  telemetry: RunTelemetry;
   attempt: number;
   /** Details of the last attempt that could speak. */
   previous: AgentRunDetails | undefined;
@@ -95,7 +97,7 @@ async function carryOutFrom(
   point: ResumePoint,
   marker: string,
 ): Promise<AgentRunOutcome> {
-  const { run, host, monitor } = progress;
+  const { monitor } = progress;
   if (monitor.losses >= MAX_WORKER_LOSSES) {
     return fail(
       progress,
@@ -103,7 +105,7 @@ async function carryOutFrom(
       `its worker was lost ${monitor.losses} times with no turn finished in between`,
     );
   }
-  const prepared = await prepare(run, host, point, marker).catch((error: Error) => error);
+  const prepared = await prepare(progress, point, marker).catch((error: Error) => error);
   if (prepared instanceof Error) return fail(progress, "START_FAILED", prepared.message);
   try {
     return await work(progress, point, prepared, marker);
@@ -114,13 +116,13 @@ async function carryOutFrom(
 
 /** Find out what the agent thread needs. @throws Error with a text for people. */
 async function prepare(
-  run: AgentRunInput,
-  host: ActivityHost,
+  { run, host, telemetry }: RunInProgress,
   point: ResumePoint,
   marker: string,
 ): Promise<ThreadStart> {
   const tools = await openFolders(run, host.stateFolder, marker);
-  return { run, systemPrompt: await toSystemPrompt(run, host), tools, ...point.start };
+  const { isOn: isTraced } = telemetry.trace;
+  return { run, systemPrompt: await toSystemPrompt(run, host), isTraced, tools, ...point.start };
 }
 
 async function toSystemPrompt(run: AgentRunInput, host: ActivityHost): Promise<string> {
@@ -136,15 +138,16 @@ async function work(
   start: ThreadStart,
   marker: string,
 ): Promise<AgentRunOutcome> {
-  const { run, host, monitor, heartbeater } = progress;
+  const { run, host, monitor, heartbeater, telemetry } = progress;
   const { writer } = point;
-  const attempt = new Attempt({ run, host, monitor, heartbeater, writer, start });
+  const attempt = new Attempt({ run, host, monitor, heartbeater, telemetry, writer, start });
   const release = guardAttempt(attempt, run, host);
   const end = await attempt.ended;
   release();
   const isOver = end.kind !== "handed-back" && end.kind !== "replaced";
   // What comes after the first cause changes nothing.
   const outcome = isOver ? toOutcome(run, end, monitor, progress.attempt) : undefined;
+  telemetry.interrupt(end, outcome);
   monitor.startSaving();
   heartbeater.beatNow();
   // Side by side: a thread that is stuck in the kernel must not keep its processes alive.

@@ -8,6 +8,7 @@ import {
 import { toTaskListText, toTaskStartedText, toTaskStopText } from "../../core/task-list.ts";
 import { toTaskWaitText } from "../../core/task-wait.ts";
 import type { DelegationToolName } from "../../core/tools.ts";
+import type { TraceContext } from "../../core/trace-context.ts";
 
 export interface DelegationCall {
   tool: DelegationToolName;
@@ -16,6 +17,8 @@ export interface DelegationCall {
   callKey: string;
   /** The session's turn. */
   turn: number;
+  /** What a delegate's spans belong under. */
+  trace?: TraceContext | undefined;
 }
 
 export interface DelegationAnswer {
@@ -44,14 +47,15 @@ export async function callDelegationTool(
 
 async function carryOut(
   session: SessionPort,
-  { tool, input, callKey, turn }: DelegationCall,
+  { tool, input, callKey, turn, trace }: DelegationCall,
   signal: AbortSignal,
 ): Promise<string> {
   switch (tool) {
-    case "Task":
-      return toTaskStartedText(
-        await session.task({ input: parse(taskInputSchema, input), callKey, turn }, callKey),
-      );
+    case "Task": {
+      const task = { input: parse(taskInputSchema, input), callKey, turn };
+      const traced = trace === undefined ? task : { ...task, trace };
+      return toTaskStartedText(await session.task(traced, callKey));
+    }
     case "TaskWait": {
       const answer = await session.taskWait({ input: parse(taskWaitInputSchema, input) }, callKey, signal);
       const running = answer.targets

@@ -170,6 +170,7 @@ export class RunMonitor {
       ...(tool === undefined ? {} : { tool }),
       startedAtMs: this.#startedAtMs,
       lastEventAtMs: this.#lastEventAtMs,
+      toldAtMs: Date.now(),
       ...(this.#backoff === undefined ? {} : { backoff: this.#backoff }),
       usage: this.usage,
       partialReport: boundReport(this.partialText, MAX_REPORT_CHARACTERS),

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type {
   LoopEnding,
+  RequestEnding,
   RequestName,
   Requests,
   ThreadEvent,
@@ -17,6 +18,7 @@ export type RequestHandlers = {
 export interface ThreadListeners {
   onEvent(event: ThreadEvent): void;
   onModel(label: string): void;
+  onAnswered(ending: RequestEnding): void;
   onEnd(ending: LoopEnding): void;
   /** The thread died: a bug of ours, or it ran out of memory. */
   onCrash(error: Error): void;
@@ -51,6 +53,7 @@ export class ThreadHandle {
     this.#worker.on("message", (message: ToMain) => {
       if (message.type === "event") listeners.onEvent(message.event);
       else if (message.type === "model") listeners.onModel(message.label);
+      else if (message.type === "answered") listeners.onAnswered(message.ending);
       else if (message.type === "request") void this.#answer(message, handlers);
       else {
         hasEnded = true;

@@ -1,56 +1,72 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { AgentEvent, AgentTool } from "@earendil-works/pi-agent-core";
-import { createModelRuntime } from "../models/runtime.ts";
+import type { TraceContext } from "../../core/trace-context.ts";
+import { createModelRuntime, type ModelRuntime } from "../models/runtime.ts";
 import { toolsByName } from "../tools/index.ts";
 import { type LoopHost, runLoop } from "./agent-loop.ts";
 import { openParentChannel, type ParentChannel } from "./parent-channel.ts";
-import type { ThreadStart } from "./protocol.ts";
+import type { Permit, ThreadStart } from "./protocol.ts";
+import { toTraceHeaders, withRequestTrace } from "./request-trace.ts";
 import { isDurable, toThreadEvent } from "./thread-event.ts";
 import { toAgentTool, toDelegationTools } from "./tool-adapter.ts";
 
 /** An agent thread: pi's loop and the tools. Heartbeats, journal and permissions live on the main thread, where nothing here can starve them. */
 async function main(start: ThreadStart, channel: ParentChannel): Promise<void> {
   const { run } = start;
-  const runtime = await createModelRuntime(run.model, {
-    role: run.role,
-    agent: run.agent,
-    task: run.prompt,
-    environment: process.env,
-    thinkingLevel: run.thinkingLevel,
-  });
+  const runtime = await createRuntime(start, channel);
   channel.send({ type: "model", label: runtime.label });
   const counter = { turns: start.turns };
-  const allowedOutside = new Map<string, string[]>();
+  const permits = new Map<string, Permit>();
   const ending = await runLoop(
     {
       systemPrompt: start.systemPrompt,
       history: start.history,
       prompt: start.hasPrompt ? undefined : run.prompt,
       unfinished: start.unfinished,
-      tools: toTools(start, channel, counter, allowedOutside),
+      tools: toTools(start, channel, counter, permits),
       runtime,
       thinkingLevel: run.thinkingLevel,
       maxTurns: run.limits.maxTurns,
       turns: start.turns,
       isTurnOpen: start.isTurnOpen,
     },
-    toHost(channel, counter, allowedOutside),
+    toHost(channel, counter, permits),
   );
   channel.send({ type: "end", ending });
+}
+
+async function createRuntime({ run, isTraced }: ThreadStart, channel: ParentChannel): Promise<ModelRuntime> {
+  let trace: TraceContext | undefined;
+  const runtime = await createModelRuntime(run.model, {
+    role: run.role,
+    agent: run.agent,
+    task: run.prompt,
+    environment: process.env,
+    thinkingLevel: run.thinkingLevel,
+    toTraceHeaders: () => toTraceHeaders(trace),
+  });
+  if (!isTraced) return runtime;
+  return withRequestTrace(runtime, {
+    async begin() {
+      trace = await channel.ask("request", undefined);
+    },
+    end: (ending) => channel.send({ type: "answered", ending }),
+  });
 }
 
 function toTools(
   start: ThreadStart,
   channel: ParentChannel,
   counter: { turns: number },
-  allowedOutside: Map<string, string[]>,
+  permits: ReadonlyMap<string, Permit>,
 ): AgentTool[] {
   const assertOwner = async () => void (await channel.ask("assertOwner", undefined));
   const own = start.run.tools.map((name) =>
     toAgentTool(toolsByName[name], (callId) => ({
       ...start.tools,
       callId,
-      allowedOutside: allowedOutside.get(callId) ?? [],
+      allowedOutside: permits.get(callId)?.allowedOutside ?? [],
+      trace: permits.get(callId)?.trace,
       assertOwner,
     })),
   );
@@ -63,11 +79,7 @@ function toTools(
   ];
 }
 
-function toHost(
-  channel: ParentChannel,
-  counter: { turns: number },
-  allowedOutside: Map<string, string[]>,
-): LoopHost {
+function toHost(channel: ParentChannel, counter: { turns: number }, permits: Map<string, Permit>): LoopHost {
   return {
     signal: channel.signal,
     async onEvent(event: AgentEvent) {
@@ -78,7 +90,7 @@ function toHost(
     },
     async permit(callId, tool, input) {
       const permit = await channel.ask("permit", { callId, tool, input });
-      allowedOutside.set(callId, permit.allowedOutside);
+      permits.set(callId, permit);
       return permit;
     },
     async backOff(waitMs, nextTry, code) {

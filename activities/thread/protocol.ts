@@ -1,6 +1,8 @@
 import type { Message, Usage as ProviderUsage, ToolResultMessage } from "@earendil-works/pi-ai";
 import type { AgentRunInput } from "../../core/agent-run.ts";
+import type { FailureCode, Usage } from "../../core/status.ts";
 import type { DelegationToolName } from "../../core/tools.ts";
+import type { TraceContext } from "../../core/trace-context.ts";
 import type { ProviderFailure } from "../models/failure.ts";
 import type { ToolContext } from "../tools/tool.ts";
 
@@ -18,7 +20,9 @@ export interface ThreadStart {
   turns: number;
   /** Whether the history ends within a turn. */
   isTurnOpen: boolean;
-  tools: Omit<ToolContext, "callId" | "allowedOutside" | "assertOwner">;
+  /** Whether the main thread makes spans: then it is asked before each request to the provider and told of its end. */
+  isTraced: boolean;
+  tools: Omit<ToolContext, "callId" | "allowedOutside" | "assertOwner" | "trace">;
 }
 
 /** An AgentEvent as it crosses the threads: deltas alone, never the growing message. */
@@ -54,6 +58,17 @@ export interface Permit {
   reason: string;
   /** Resolved outside paths that this call may use. */
   allowedOutside: string[];
+  /** What the call's processes belong under, where spans are made. */
+  trace?: TraceContext;
+}
+
+/** How one request to the provider ended. No AgentEvent: it is no sign of life and moves no clock. */
+export interface RequestEnding {
+  stopReason: string;
+  usage: Usage;
+  responseId?: string;
+  responseModel?: string;
+  code?: FailureCode;
 }
 
 /** Questions that an agent thread asks and the main thread answers. */
@@ -68,12 +83,15 @@ export interface Requests {
   /** May the run wait so long before it asks the provider again? */
   backoff: { input: { waitMs: number; nextTry: number; code: string }; output: { mayWait: boolean } };
   assertOwner: { input: undefined; output: undefined };
+  /** A request to the provider begins: what does it carry? */
+  request: { input: undefined; output: TraceContext | undefined };
 }
 export type RequestName = keyof Requests;
 
 export type ToMain =
   | { type: "event"; event: ThreadEvent }
   | { type: "model"; label: string }
+  | { type: "answered"; ending: RequestEnding }
   | {
       [Name in RequestName]: { type: "request"; id: number; name: Name; input: Requests[Name]["input"] };
     }[RequestName]

@@ -70,7 +70,7 @@ async function execute(
         bash,
         command,
         folder: context.workspace,
-        environment: toToolEnvironment({ ...environment, PATH: path }, marker),
+        environment: toToolEnvironment({ ...environment, PATH: path }, marker, context.trace),
         mark,
         timeoutMs: timeout.seconds * 1000,
         outputs: context.outputs,

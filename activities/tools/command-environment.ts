@@ -1,3 +1,5 @@
+import type { TraceContext } from "../../core/trace-context.ts";
+
 /** For whom a command runs; see ProcessMarks for what each is for. */
 export interface CommandMarker {
   run: string;
@@ -15,12 +17,14 @@ const secrets = [
   /^GOOGLE_APPLICATION_CREDENTIALS$/i,
   /^(HF|HUGGING_FACE_HUB|HUGGINGFACEHUB_API|COPILOT_GITHUB|CLOUDFLARE_API)_TOKEN$/i,
   /^TEMPORAL_(API_KEY|TLS|GRPC_META|CODEC)(_|$)/i,
+  /^OTEL_EXPORTER_OTLP_(\w+_)?HEADERS$/i,
 ];
 
 /** What concerns the worker's own process, and would change how a command's programs behave. */
 const workerOwn = [
   /^SUBAGENTS_/,
   /^NODE_(OPTIONS|COMPILE_CACHE|CHANNEL_FD|CHANNEL_SERIALIZATION_MODE|UNIQUE_ID|V8_COVERAGE|TEST_CONTEXT)$/,
+  /^OTEL_(SERVICE_NAME|METRICS_EXPORTER|EXPORTER_PROMETHEUS_(HOST|PORT))$/,
   /^JEST_WORKER_ID$/,
   /^npm_(lifecycle|package|command|execpath|node_execpath|config_local_prefix)/,
   /^(INIT_CWD|OLDPWD)$/,
@@ -48,10 +52,11 @@ const nobodyAnswers = {
   PIP_NO_INPUT: "1",
 };
 
-/** Make the environment of a tool's process: the worker's own without its secrets, nobody to ask, and the marks. */
+/** Make the environment of a tool's process: the worker's own without its secrets, nobody to ask, the marks, and the trace it belongs to. */
 export function toToolEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
   marker: CommandMarker,
+  trace?: TraceContext,
 ): Record<string, string> {
   const isKept = (name: string) => ![...secrets, ...workerOwn].some((pattern) => pattern.test(name));
   const kept = Object.entries(environment).flatMap(([name, value]) =>
@@ -64,5 +69,11 @@ export function toToolEnvironment(
     // A model or a provider chooses a call's id; a NUL can't stand in an environment.
     SUBAGENTS_CALL: marker.call.replaceAll("\0", "").slice(0, 256),
     SUBAGENTS_COMMAND: marker.command,
+    ...(trace === undefined ? {} : toTraceVariables(trace)),
   };
+}
+
+/** Empty and not absent: the worker's own would not belong to this trace. */
+function toTraceVariables({ traceparent, tracestate = "" }: TraceContext): Record<string, string> {
+  return { TRACEPARENT: traceparent, TRACESTATE: tracestate };
 }

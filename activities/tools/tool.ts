@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { ToolName } from "../../core/tools.ts";
+import type { TraceContext } from "../../core/trace-context.ts";
 
 /** What a tool knows of the run that it works for. */
 export interface ToolContext {
@@ -23,6 +24,8 @@ export interface ToolContext {
   allowedOutside?: readonly string[];
   /** Throws if the run has another owner by now; asked before anything is written. */
   assertOwner?: () => Promise<void>;
+  /** What processes that the call starts belong under, where the run is traced. */
+  trace?: TraceContext | undefined;
 }
 
 /** What a tool answers. A tool's failure is an answer with `isError`, never a throw; text is well formed and bounded. */

@@ -65,6 +65,11 @@ export function createQuestionsOption(): Option {
   ).choices(questionChoices);
 }
 
+/** Whether the work is traced and measured; the environment's OTEL variables say it too. */
+export function createTelemetryOption(): Option {
+  return new Option("--telemetry", "send traces and serve metrics; see docs/telemetry.md").default(false);
+}
+
 /** Read a whole number within bounds. */
 export function toWholeNumber(minimum: number, maximum: number): (text: string) => number {
   return (text) => {

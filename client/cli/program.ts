@@ -10,6 +10,7 @@ import {
   addServerOptions,
   addSessionOptions,
   createQuestionsOption,
+  createTelemetryOption,
   toWholeNumber,
 } from "./flags.ts";
 import type { Host } from "./host.ts";
@@ -53,6 +54,7 @@ function addRun(program: Command, choose: (action: Action) => void): void {
     .option("--task-queue <name>", "task queue of the session's workers")
     .option("--detach", "print the session and leave it running", false)
     .option("--example", "work on a fresh copy of the example, without a model or key", false)
+    .addOption(createTelemetryOption())
     .action((prompt: string | undefined, flags: RunFlags) =>
       choose(async (host) => (await import("./run.ts")).run(prompt, flags, host)),
     );
@@ -64,6 +66,7 @@ function addSend(program: Command, choose: (action: Action) => void): void {
     .argument("<session>")
     .argument("<prompt>", 'the message, in quotes; "-" reads it from standard input')
     .addOption(createQuestionsOption())
+    .addOption(createTelemetryOption())
     .action((session: string, prompt: string, flags: SendFlags) =>
       choose(async (host) => (await import("./send.ts")).send(session, prompt, flags, host)),
     );
@@ -151,6 +154,7 @@ function addProcesses(program: Command, choose: (action: Action) => void): void 
   addServerOptions(program.command("worker"))
     .description("run a worker until Ctrl-C; its runs are handed back then and go on elsewhere")
     .option("--task-queue <name>", "task queue to work on", DEFAULT_TASK_QUEUE)
+    .addOption(createTelemetryOption())
     .addOption(new Option("--owned", "end with standard input").default(false).hideHelp())
     .addOption(new Option("--until-idle <session>", "end once the session is at rest").hideHelp())
     .action((flags: WorkerFlags) =>

@@ -5,6 +5,7 @@ import { findModelProblem } from "../../worker/model-check.ts";
 import { createSessionId } from "../session-client.ts";
 import type { SessionHandle } from "../session-handle.ts";
 import { CliError } from "./cli-error.ts";
+import { type CommandTrace, traceCommand } from "./command-trace.ts";
 import { type Connected, connect, type ServerFlags } from "./connect.ts";
 import { createProgress, toUsualQuestions } from "./create-progress.ts";
 import { chooseTaskQueue, hasLivingWorker } from "./ensure-worker.ts";
@@ -16,22 +17,29 @@ import { readPrompt } from "./read-prompt.ts";
 import { listWarnings, type SessionFlags, toSessionInput } from "./session-flags.ts";
 import { createSessionWorker } from "./session-worker.ts";
 import { reportTurn } from "./turn-report.ts";
-import { startDetachedWorker } from "./worker-process.ts";
+import { startDetachedWorker, type WorkerSettings } from "./worker-process.ts";
 
 export interface RunFlags extends SessionFlags, ServerFlags {
   taskQueue?: string;
   detach: boolean;
   example: boolean;
+  telemetry: boolean;
+}
+
+/** What was asked for. */
+interface Order {
+  prompt: string;
+  input: Omit<SessionInput, "hasSearchAttributes">;
+  flags: RunFlags;
+  remarks: string[];
+  trace: CommandTrace;
 }
 
 /** A session about to begin. */
-interface Plan {
+interface Plan extends Order {
   sessionId: string;
   taskQueue: string;
-  prompt: string;
   input: SessionInput;
-  flags: RunFlags;
-  remarks: string[];
 }
 
 /** Hold a session of one turn, starting what is missing: a server, a worker. The session stays open for `send`. */
@@ -49,16 +57,23 @@ export async function run(argument: string | undefined, given: RunFlags, host: H
   const problem = await findModelProblem(input.model);
   if (problem !== undefined)
     throw new CliError(input.model.kind === "script" ? "Usage.Script" : "Usage.Model", problem);
+  const remarks = toRemarks(input, example?.workspace);
+  return await traceCommand("run", flags.telemetry, host, (trace) =>
+    carryOut({ prompt, input, flags, remarks, trace }, host),
+  );
+}
+
+async function carryOut(order: Order, host: Host): Promise<ExitCode> {
+  const { flags, input } = order;
   const connected = await host.interruption.orElse(connect(flags, host));
   try {
     const sessionId = createSessionId();
+    order.trace.setSession(sessionId);
     const plan: Plan = {
+      ...order,
       sessionId,
       taskQueue: await chooseTaskQueue(flags.taskQueue, sessionId, connected, host),
-      prompt,
       input: { ...input, hasSearchAttributes: connected.lease.hasSearchAttributes },
-      flags,
-      remarks: toRemarks(input, example?.workspace),
     };
     return flags.detach ? await runDetached(plan, connected, host) : await runHere(plan, connected, host);
   } finally {
@@ -67,17 +82,16 @@ export async function run(argument: string | undefined, given: RunFlags, host: H
 }
 
 async function runHere(plan: Plan, connected: Connected, host: Host): Promise<ExitCode> {
-  const { sessionId, taskQueue, prompt, flags } = plan;
+  const { sessionId, flags } = plan;
   const session = connected.sessions.get(sessionId);
   const progress = createProgress({ session, questions: flags.questions ?? "deny", host });
-  const settings = { taskQueue, environment: connected.environment, profile: flags.profile };
-  const worker = createSessionWorker(settings, progress.note);
+  const worker = createSessionWorker(toWorkerSettings(plan, connected), progress.note);
   try {
-    const isServed = await hasLivingWorker(taskQueue, connected, host);
+    const isServed = await hasLivingWorker(plan.taskQueue, connected, host);
     if (!isServed) await host.interruption.orElse(worker.start());
     await startSession(plan, connected, host);
-    const { turn } = await host.interruption.orElse(Promise.race([session.send(prompt), worker.failed]));
-    host.output.event({ type: "turn", session: sessionId, turn, prompt });
+    const { turn } = await host.interruption.orElse(Promise.race([sendPrompt(session, plan), worker.failed]));
+    host.output.event({ type: "turn", session: sessionId, turn, prompt: plan.prompt });
     const ending = await followTurn({
       session,
       turn,
@@ -86,7 +100,10 @@ async function runHere(plan: Plan, connected: Connected, host: Host): Promise<Ex
       onNoWorker: () => worker.start(),
       failed: worker.failed,
     });
-    return reportTurn(ending, sessionId, connected, host.output, plan.remarks);
+    const exitCode = reportTurn(ending, sessionId, connected, host.output, plan.remarks);
+    // While the worker ends: the two have a second each to send what they traced.
+    void plan.trace.end(exitCode);
+    return exitCode;
   } finally {
     progress.end();
     await worker.stop();
@@ -94,15 +111,14 @@ async function runHere(plan: Plan, connected: Connected, host: Host): Promise<Ex
 }
 
 async function runDetached(plan: Plan, connected: Connected, host: Host): Promise<ExitCode> {
-  const { sessionId, taskQueue, prompt, flags } = plan;
+  const { sessionId, taskQueue } = plan;
   const session = await startSession(plan, connected, host);
   if (await hasLivingWorker(taskQueue, connected, host)) {
-    await session.send(prompt);
+    await sendPrompt(session, plan);
   } else {
     const logFile = `${toSessionFolder(host.stateFolder, sessionId).root}/worker.log`;
-    const settings = { taskQueue, environment: connected.environment, profile: flags.profile };
-    const worker = startDetachedWorker(settings, sessionId, logFile);
-    await host.interruption.orElse(Promise.race([session.send(prompt), worker.failed]));
+    const worker = startDetachedWorker(toWorkerSettings(plan, connected), sessionId, logFile);
+    await host.interruption.orElse(Promise.race([sendPrompt(session, plan), worker.failed]));
     worker.letGo();
   }
   host.output.print(sessionId);
@@ -115,6 +131,14 @@ async function runDetached(plan: Plan, connected: Connected, host: Host): Promis
   );
   host.output.event({ type: "detached", session: sessionId });
   return exitCodes.completed;
+}
+
+function toWorkerSettings({ taskQueue, flags }: Plan, { environment }: Connected): WorkerSettings {
+  return { taskQueue, environment, profile: flags.profile, telemetry: flags.telemetry };
+}
+
+function sendPrompt(session: SessionHandle, { prompt, trace }: Plan): Promise<{ turn: number }> {
+  return session.send(prompt, undefined, trace.context);
 }
 
 async function startSession(plan: Plan, connected: Connected, host: Host): Promise<SessionHandle> {

@@ -3,6 +3,7 @@ import { SessionRefusal } from "../../core/session-port.ts";
 import type { SessionSummary } from "../session-client.ts";
 import type { SessionHandle } from "../session-handle.ts";
 import { CliError } from "./cli-error.ts";
+import { type CommandTrace, traceCommand } from "./command-trace.ts";
 import type { ServerFlags } from "./connect.ts";
 import { createProgress, toUsualQuestions } from "./create-progress.ts";
 import type { ExitCode } from "./exit-codes.ts";
@@ -15,6 +16,7 @@ import { withSession } from "./with-session.ts";
 
 export interface SendFlags extends ServerFlags {
   questions?: QuestionChoice;
+  telemetry: boolean;
 }
 
 /** Give a session its next message and follow the turn. Model, workspace and mode are the session's own; what is missing is started. */
@@ -25,9 +27,23 @@ export async function send(
   host: Host,
 ): Promise<ExitCode> {
   const prompt = await readPrompt(argument, process.stdin);
+  return await traceCommand("send", flags.telemetry, host, async (trace) => {
+    trace.setSession(sessionId);
+    return await sendPrompt({ sessionId, prompt, flags, trace }, host);
+  });
+}
+
+interface Order {
+  sessionId: string;
+  prompt: string;
+  flags: SendFlags;
+  trace: CommandTrace;
+}
+
+async function sendPrompt({ sessionId, prompt, flags, trace }: Order, host: Host): Promise<ExitCode> {
   return await withSession(sessionId, "turn", flags, host, async (opened) => {
     const { session, summary, worker, connected } = opened;
-    const sent = session.send(prompt).catch((error) => {
+    const sent = session.send(prompt, undefined, trace.context).catch((error) => {
       throw error instanceof SessionRefusal && error.code === refusals.turnRunning
         ? toBusyError(error, summary)
         : error;
@@ -48,7 +64,10 @@ export async function send(
       onNoWorker: () => worker.start(),
       failed: worker.failed,
     });
-    return reportTurn(ending, sessionId, connected, host.output);
+    const exitCode = reportTurn(ending, sessionId, connected, host.output);
+    // While the worker ends: the two have a second each to send what they traced.
+    void trace.end(exitCode);
+    return exitCode;
   });
 }
 

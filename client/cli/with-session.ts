@@ -22,7 +22,7 @@ export type Purpose = "look" | "turn";
 export async function withSession<Result>(
   sessionId: string,
   purpose: Purpose,
-  flags: ServerFlags,
+  flags: ServerFlags & { telemetry?: boolean },
   host: Host,
   use: (opened: OpenedSession) => Promise<Result>,
 ): Promise<Result> {
@@ -34,6 +34,7 @@ export async function withSession<Result>(
       taskQueue: summary.taskQueue,
       environment: connected.environment,
       profile: flags.profile,
+      telemetry: flags.telemetry,
     };
     const worker = createSessionWorker(settings, (text) => host.output.say(text));
     try {

@@ -11,6 +11,8 @@ export interface WorkerSettings {
   taskQueue: string;
   environment: NodeJS.ProcessEnv;
   profile?: string | undefined;
+  /** Whether its work is traced and measured, whatever the environment says. */
+  telemetry?: boolean | undefined;
 }
 
 /** A worker of our own, kept alive until it is stopped. */
@@ -42,7 +44,7 @@ export async function startWorkerProcess(
   settings: WorkerSettings,
   note: (text: string) => void,
 ): Promise<WorkerProcess> {
-  let current = launch(settings);
+  let current = launch(settings, note);
   let isStopping = false;
   const { promise: failed, reject } = Promise.withResolvers<never>();
   failed.catch(() => undefined);
@@ -59,7 +61,7 @@ export async function startWorkerProcess(
       note(`the worker has died (${ending}): starting it again`);
       await sleep(Math.min(LAST_RESTART_MS, FIRST_RESTART_MS * 2 ** (deaths - 1)));
       if (isStopping) return;
-      current = launch(settings);
+      current = launch(settings, note);
       await current.ready.then(
         () => note("the worker is back"),
         // Its end, which follows, is what is acted on.
@@ -122,7 +124,7 @@ interface Launched {
   ended: Promise<string>;
 }
 
-function launch(settings: WorkerSettings): Launched {
+function launch(settings: WorkerSettings, note: (text: string) => void): Launched {
   const child = spawn(process.execPath, [...toArguments(settings), "--owned"], {
     env: toWorkerEnvironment(settings.environment),
     stdio: ["pipe", "pipe", "pipe"],
@@ -139,7 +141,10 @@ function launch(settings: WorkerSettings): Launched {
   let problem: { code: string; message: string } | undefined;
   createInterface({ input: child.stdout }).on("line", (line) => {
     const event = parseEvent(line);
-    if (event?.type === "ready") resolveReady();
+    if (event?.type === "ready") {
+      for (const warning of toTexts(event.warnings)) note(`warning: ${warning}`);
+      resolveReady();
+    }
     if (event?.type === "error") problem = { code: String(event.code), message: String(event.message) };
   });
   child.once("error", (error) => {
@@ -166,10 +171,15 @@ async function endProcess({ child, ended }: Launched): Promise<void> {
   clearTimeout(timer);
 }
 
-function toArguments({ taskQueue, profile }: WorkerSettings): string[] {
+function toTexts(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+function toArguments({ taskQueue, profile, telemetry }: WorkerSettings): string[] {
   const here = fileURLToPath(import.meta.url);
   const main = path.join(path.dirname(here), `main${path.extname(here)}`);
   const flags = profile === undefined ? [] : ["--profile", profile];
+  if (telemetry) flags.push("--telemetry");
   return [main, "worker", "--json", "--task-queue", taskQueue, ...flags];
 }
 

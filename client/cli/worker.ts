@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { installWorkerRuntime } from "../../worker/runtime.ts";
+import { readTelemetry } from "../../worker/telemetry/settings.ts";
+import { startWorkerTelemetry, type WorkerTelemetry } from "../../worker/telemetry/worker-telemetry.ts";
 import { startWorker } from "../../worker/worker.ts";
 import type { SessionHandle } from "../session-handle.ts";
 import { type Connected, connect, type ServerFlags } from "./connect.ts";
@@ -12,41 +13,57 @@ export interface WorkerFlags extends ServerFlags {
   owned: boolean;
   /** Ends once this session has had a turn and nothing of it runs any more. */
   untilIdle?: string;
+  telemetry: boolean;
 }
 
 const IDLE_LOOK_MS = 2000;
 
 /** Run a worker until Ctrl-C or SIGTERM; its runs are handed back and go on elsewhere. */
 export async function worker(flags: WorkerFlags, host: Host): Promise<ExitCode> {
-  const { output, interruption } = host;
-  const connected = await interruption.orElse(connect(flags, host));
+  const settings = readTelemetry(host.environment, flags.telemetry);
+  const connected = await host.interruption.orElse(connect(flags, host));
+  try {
+    const telemetry = await startWorkerTelemetry(settings, (line) => host.output.say(line));
+    // What the last runs tell is sent even where the worker fails.
+    await serve(flags, connected, host, telemetry).finally(() => telemetry.end());
+    return exitCodes.completed;
+  } finally {
+    await connected.release();
+  }
+}
+
+async function serve(
+  flags: WorkerFlags,
+  connected: Connected,
+  host: Host,
+  telemetry: WorkerTelemetry,
+): Promise<void> {
   const { lease, environment } = connected;
-  installWorkerRuntime((line) => output.say(line));
   const running = await startWorker({
     connectionOptions: lease.connectionOptions,
     namespace: lease.namespace,
     taskQueue: flags.taskQueue,
     stateFolder: host.stateFolder,
     environment,
-    log: (line) => output.say(line),
+    log: (line) => host.output.say(line),
   });
-  output.say(
-    `worker ${process.pid} is ready: task queue ${flags.taskQueue}, namespace ${lease.namespace}, server ${lease.address}`,
-  );
-  output.event({
-    type: "ready",
-    pid: process.pid,
-    taskQueue: flags.taskQueue,
-    namespace: lease.namespace,
-    address: lease.address,
-  });
-  try {
-    await Promise.race([running.finished, waitForReasonToEnd(flags, connected, host)]);
-    await running.stop();
-    return exitCodes.completed;
-  } finally {
-    await connected.release();
-  }
+  sayReady(flags, connected, host, telemetry);
+  await Promise.race([running.finished, waitForReasonToEnd(flags, connected, host)]);
+  await running.stop();
+}
+
+function sayReady(
+  { taskQueue }: WorkerFlags,
+  { lease: { namespace, address } }: Connected,
+  { output }: Host,
+  { places, warnings }: WorkerTelemetry,
+): void {
+  const { pid } = process;
+  output.say(`worker ${pid} is ready: task queue ${taskQueue}, namespace ${namespace}, server ${address}`);
+  if (places.metrics !== undefined) output.say(`metrics: ${places.metrics}`);
+  if (places.traces !== undefined) output.say(`traces: ${places.traces}`);
+  for (const warning of warnings) output.say(`warning: ${warning}`);
+  output.event({ type: "ready", pid, taskQueue, namespace, address, ...places, warnings });
 }
 
 async function waitForReasonToEnd(flags: WorkerFlags, connected: Connected, host: Host): Promise<void> {

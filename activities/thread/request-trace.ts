@@ -1,0 +1,43 @@
+import type { AssistantMessage } from "@earendil-works/pi-ai";
+import type { TraceContext } from "../../core/trace-context.ts";
+import type { ModelRuntime } from "../models/runtime.ts";
+import { toUsage } from "../run/usage.ts";
+import type { RequestEnding } from "./protocol.ts";
+
+/** Who makes the spans of requests. */
+export interface RequestTracer {
+  /** Asked before each request. */
+  begin(): Promise<void>;
+  end(ending: RequestEnding): void;
+}
+
+/** Tell of every request that a model is sent, each try on its own, and how it ended. */
+export function withRequestTrace(runtime: ModelRuntime, tracer: RequestTracer): ModelRuntime {
+  return {
+    ...runtime,
+    streamFn: async (model, context, options) => {
+      await tracer.begin();
+      const stream = await runtime.streamFn(model, context, options);
+      void stream.result().then((message) => tracer.end(toEnding(runtime, message)));
+      return stream;
+    },
+  };
+}
+
+function toEnding(runtime: ModelRuntime, message: AssistantMessage): RequestEnding {
+  const { stopReason, responseId, responseModel } = message;
+  return {
+    stopReason,
+    usage: toUsage(message.usage),
+    ...(responseId === undefined ? {} : { responseId }),
+    ...(responseModel === undefined ? {} : { responseModel }),
+    ...(stopReason === "error" ? { code: runtime.takeFailure(message).code } : {}),
+  };
+}
+
+/** The context of the request that is under way, as headers. */
+export function toTraceHeaders(trace: TraceContext | undefined): Record<string, string> {
+  if (trace === undefined) return {};
+  const { traceparent, tracestate } = trace;
+  return tracestate === undefined ? { traceparent } : { traceparent, tracestate };
+}
