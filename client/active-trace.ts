@@ -1,9 +1,8 @@
+import { trace } from "@opentelemetry/api";
 import { readTraceContext, type TraceContext } from "../core/trace-context.ts";
 
 /** Read the trace of the caller's active OpenTelemetry span; undefined where the host traces nothing. */
-export async function readActiveTrace(): Promise<TraceContext | undefined> {
-  // The active span is of this moment; the API itself is loaded by calls that begin work alone.
-  const { trace } = await import("@opentelemetry/api");
+export function readActiveTrace(): TraceContext | undefined {
   const context = trace.getActiveSpan()?.spanContext();
   if (context === undefined) return undefined;
   const flags = context.traceFlags.toString(16).padStart(2, "0");
@@ -14,6 +13,6 @@ export async function readActiveTrace(): Promise<TraceContext | undefined> {
 }
 
 /** The field of a call that carries a trace; none where there is no trace. */
-export function toTraceField(trace: TraceContext | undefined): { trace?: TraceContext } {
-  return trace === undefined ? {} : { trace };
+export function toTraceField(context: TraceContext | undefined): { trace?: TraceContext } {
+  return context === undefined ? {} : { trace: context };
 }

@@ -78,14 +78,14 @@ export class SessionHandle implements SessionPort {
     trace: TraceContext | undefined = undefined,
   ): Promise<{ turn: number }> {
     const bounds = { patienceMs: WORKER_PATIENCE_MS };
-    const message: SendCall = { prompt, key, ...toTraceField(trace ?? (await readActiveTrace())) };
+    const message: SendCall = { prompt, key, ...toTraceField(trace ?? readActiveTrace()) };
     const send = () => this.#calls.update<{ turn: number }>(updateNames.send, message, key, bounds);
     return await judgeAgain(send, () => this.view());
   }
 
   async task(call: TaskCall, callKey: string): Promise<TaskStarted> {
     // The server forgets update ids as a session continues as new; the session's own records do not.
-    const trace = call.trace ?? (await readActiveTrace());
+    const trace = call.trace ?? readActiveTrace();
     const keyed: TaskCall = { ...call, callKey, ...toTraceField(trace) };
     const bounds = { patienceMs: WORKER_PATIENCE_MS };
     const task = () => this.#calls.update<TaskStarted>(updateNames.task, keyed, callKey, bounds);

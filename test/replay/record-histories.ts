@@ -110,6 +110,22 @@ const stories: Record<string, Story> = {
     ],
     act: holdTurn,
   },
+  traced: {
+    steps: report,
+    main: [
+      { calls: [{ tool: "Task", input: { agent: "explorer", task: "go" } }] },
+      { calls: [{ tool: "TaskWait", input: {} }] },
+      { text: "I have it." },
+    ],
+    act: async (session) => {
+      const trace = {
+        traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        tracestate: "a=1",
+      };
+      const { turn } = await session.send("go", undefined, trace);
+      await session.waitForTurn(turn);
+    },
+  },
   "continued-as-new": {
     steps: report,
     input: { continueAsNewAfterEvents: 20 },
@@ -181,8 +197,9 @@ function neutralize(key: string, value: unknown, server: RealServer): unknown {
   return Buffer.from(neutral).toString("base64");
 }
 
+const only = process.argv.slice(2);
 const server = await RealServer.start();
-await rm(folder, { recursive: true, force: true });
+if (only.length === 0) await rm(folder, { recursive: true, force: true });
 await mkdir(folder, { recursive: true });
 await mkdir(path.join(server.folder, "agents"));
 await writeFile(
@@ -190,7 +207,6 @@ await writeFile(
   "---\nname: short\ndescription: two turns\ntools: Bash\nmaxTurns: 2\n---\nWork.",
 );
 const worker = await server.startWorker(queue);
-const only = process.argv.slice(2);
 for (const [name, story] of Object.entries(stories))
   if (only.length === 0 || only.includes(name)) await record(name, story, server);
 await worker.stop();

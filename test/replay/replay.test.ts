@@ -43,6 +43,7 @@ test("there is a history of every kind of ending, of the session and of the dele
     "continued-as-new",
     "turn-aborted",
     "waited-and-listed",
+    "traced",
   ])
     expect(kinds).toContain(kind);
 });
@@ -71,3 +72,20 @@ test.each(names.filter((name) => name.endsWith(".delegate.json")))(
     );
   },
 );
+
+test("a trace crosses from the message through the turn to the delegate's own workflow, as plain input", async () => {
+  const read = async (name: string, type: string) => {
+    const { events } = await load(name);
+    const text = JSON.stringify(events.filter(({ eventType }) => eventType === type));
+    return [...text.matchAll(/"data":"([^"]+)"/g)].map(([, data = ""]) =>
+      Buffer.from(data, "base64").toString("utf8"),
+    );
+  };
+  const trace =
+    '"trace":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01","tracestate":"a=1"}';
+  const inputs = [
+    ...(await read("traced.session.json", "EVENT_TYPE_ACTIVITY_TASK_SCHEDULED")),
+    ...(await read("traced.delegate.json", "EVENT_TYPE_WORKFLOW_EXECUTION_STARTED")),
+  ].filter((input) => input.includes('"runId"'));
+  expect(inputs.map((input) => input.includes(trace))).toEqual([true, true]);
+});

@@ -1,0 +1,107 @@
+// Tier: the real command line, server, workers and tools against collectors that are away, hang or refuse. Only a model's words are scripted.
+import { once } from "node:events";
+import { createServer, type Server } from "node:net";
+import { afterAll, beforeAll, expect, test } from "@jest/globals";
+import { type OtlpReceiver, startOtlpReceiver } from "../support/otlp-receiver.ts";
+import { createMachine, type Machine, type RunningCommand } from "./cli-process.ts";
+import { waitUntil } from "./wait-until.ts";
+
+let machine: Machine;
+let server: RunningCommand;
+let script: string;
+const receivers: OtlpReceiver[] = [];
+let deadPort: Server;
+
+beforeAll(async () => {
+  machine = await createMachine();
+  server = machine.start("dev", "--json");
+  await waitUntil(() => server.events().some(({ type }) => type === "ready"), 60_000);
+  script = machine.writeScript("words", {
+    main: [{ calls: [{ tool: "Bash", input: { command: "sleep 1" } }] }, { text: "Done." }],
+  });
+}, 180_000);
+afterAll(async () => {
+  server?.child.kill("SIGTERM");
+  await server?.result;
+  for (const receiver of receivers) await receiver.close();
+  deadPort?.close();
+}, 60_000);
+
+async function startReceiver(...answer: Parameters<typeof startOtlpReceiver>): Promise<string> {
+  const receiver = await startOtlpReceiver(...answer);
+  receivers.push(receiver);
+  return receiver.endpoint;
+}
+
+/** An address where nobody listens and nobody else can begin to. */
+async function findDeadEndpoint(): Promise<string> {
+  const receiver = await startOtlpReceiver();
+  await receiver.close();
+  return receiver.endpoint;
+}
+
+/** An address that takes connections and never says a word. */
+async function startMute(): Promise<string> {
+  deadPort = createServer(() => undefined).listen(0, "127.0.0.1");
+  await once(deadPort, "listening");
+  const address = deadPort.address();
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+}
+
+test.each<[string, () => Promise<string>]>([
+  ["is away", findDeadEndpoint],
+  ["takes connections and stays silent", startMute],
+  ["takes requests and never answers", () => startReceiver(() => undefined)],
+  ["refuses for good", () => startReceiver((response) => response.writeHead(400).end("no"))],
+  ["refuses for now", () => startReceiver((response) => response.writeHead(503).end())],
+])(
+  "a collector that %s disturbs no run, delays its end by a second or so, and is said once",
+  async (_, start) => {
+    const endpoint = await start();
+    Object.assign(machine.environment, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+      OTEL_BSP_SCHEDULE_DELAY: "100",
+    });
+    const run = machine.start("run", "go", "--script", script, "--permission", "auto");
+    await waitUntil(() => run.stdout().includes("Done."), 60_000);
+    const answeredAtMs = Date.now();
+    const { code, stderr } = await run.result;
+    expect(code).toBe(0);
+    // The worker ends and the dev server is let go too.
+    expect(Date.now() - answeredAtMs).toBeLessThan(4_000);
+    const said = stderr.split("\n").filter((line) => line.includes("can't be sent"));
+    expect(said).toEqual([expect.stringContaining(`${endpoint}/v1/traces`)]);
+  },
+  60_000,
+);
+
+test("a value that can't be understood ends the command before anything is started, with the variable and the value", async () => {
+  const alone = await createMachine();
+  alone.environment.OTEL_EXPORTER_OTLP_PROTOCOL = "grpc";
+  for (const words of [["run", "go", "--script", script], ["worker"], ["send", "no-such", "go"]]) {
+    const { code, stderr } = await alone.run(...words, "--telemetry");
+    expect(stderr).toContain('OTEL_EXPORTER_OTLP_PROTOCOL is "grpc": only http/protobuf is supported');
+    expect(stderr).not.toContain("Temporal server");
+    expect(code).toBe(2);
+  }
+}, 60_000);
+
+test("spans are JSON lines on standard error where the console is chosen, and standard output stays the command's own", async () => {
+  machine.environment.OTEL_TRACES_EXPORTER = "console";
+  const { code, stderr, events } = await machine.run(
+    "run",
+    "go",
+    "--json",
+    "--script",
+    script,
+    "--permission",
+    "auto",
+  );
+  expect(code).toBe(0);
+  expect(events.at(-1)).toMatchObject({ type: "result", status: "completed" });
+  const [span] = stderr.split("\n").filter((line) => line.includes('"type":"span"'));
+  expect(JSON.parse(span ?? "")).toMatchObject({
+    name: "subagents run",
+    traceId: expect.stringMatching(/^[\da-f]{32}$/),
+  });
+}, 60_000);

@@ -1,0 +1,144 @@
+// Tier: the real command line, server, workers and tools; the metrics are read from the real endpoint. Only a model's words are scripted.
+import { existsSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { type Sample, scrape, sum } from "../support/prometheus.ts";
+import { createMachine, type Machine, type RunningCommand } from "./cli-process.ts";
+import { waitUntil } from "./wait-until.ts";
+
+let machine: Machine;
+let server: RunningCommand;
+let worker: RunningCommand;
+const queue = "measured";
+
+async function startReady(...words: string[]): Promise<RunningCommand> {
+  const command = machine.start(...words, "--json");
+  await waitUntil(() => command.events().some(({ type }) => type === "ready"), 60_000);
+  return command;
+}
+
+function readyOf(command: RunningCommand) {
+  return command.events().find(({ type }) => type === "ready");
+}
+
+async function read(): Promise<Sample[]> {
+  return await scrape(String(readyOf(worker)?.metrics));
+}
+
+function startRun(script: unknown): RunningCommand {
+  const file = machine.writeScript("words", script);
+  return machine.start(
+    "run",
+    "go",
+    "--json",
+    "--script",
+    file,
+    "--permission",
+    "auto",
+    "--task-queue",
+    queue,
+  );
+}
+
+const task = (agent: string, words: string) => ({ tool: "Task", input: { agent, task: words } });
+const bash = (command: string) => ({ tool: "Bash", input: { command } });
+
+beforeAll(async () => {
+  machine = await createMachine();
+  Object.assign(machine.environment, { OTEL_TRACES_EXPORTER: "none", OTEL_EXPORTER_PROMETHEUS_PORT: "0" });
+  server = await startReady("dev");
+  worker = await startReady("worker", "--telemetry", "--task-queue", queue);
+}, 180_000);
+
+afterAll(async () => {
+  worker?.child.kill("SIGTERM");
+  await worker?.result;
+  server?.child.kill("SIGTERM");
+  await server?.result;
+}, 60_000);
+
+describe("a worker's metrics", () => {
+  test("count endings by status and code, stops by their time, and who is at work", async () => {
+    const run = startRun({
+      main: [
+        { calls: [task("test-runner", "hold"), task("explorer", "ask")] },
+        { calls: [{ tool: "TaskWait", input: { mode: "any" } }] },
+        { calls: [{ tool: "TaskStop", input: {} }] },
+        { text: "Done.", delaySeconds: 0.3 },
+      ],
+      agents: {
+        "test-runner": [{ text: "seen", calls: [bash("touch holding; sleep 60")] }],
+        explorer: [{ delaySeconds: 1, error: { status: 401, message: "bad key" } }],
+      },
+    });
+    await waitUntil(() => existsSync(path.join(machine.workspace, "holding")), 60_000);
+    const during = await read();
+    expect(sum(during, "subagents_agents_running", { role: "delegate", agent: "test-runner" })).toBe(1);
+    expect(sum(during, "subagents_agents_running", { role: "main", agent: "main" })).toBe(1);
+
+    const last = (await run.result).events.at(-1);
+    expect(last).toMatchObject({ type: "result", status: "completed" });
+    await waitUntil(async () => sum(await read(), "subagents_agents_running") === 0);
+    const after = await read();
+    const endings = after.filter(({ name }) => name === "subagents_delegations_ended_total");
+    expect(
+      endings.map(({ labels: { agent, status, code }, value }) => ({ agent, status, code, value })),
+    ).toEqual(
+      expect.arrayContaining([
+        { agent: "test-runner", status: "stopped", code: "none", value: 1 },
+        { agent: "explorer", status: "failed", code: "PROVIDER_AUTH", value: 1 },
+      ]),
+    );
+    expect(sum(after, "subagents_delegations_ended_total")).toBe(2);
+    expect(sum(after, "subagents_turns_ended_total", { status: "completed", code: "none" })).toBe(1);
+    expect(sum(after, "subagents_stop_latency_seconds_count", { status: "stopped" })).toBe(1);
+    expect(sum(after, "subagents_stop_latency_seconds_bucket", { status: "stopped", le: "5" })).toBe(1);
+    // The pause before the last words is a silence of the main agent.
+    expect(sum(after, "subagents_event_gap_seconds_bucket", { role: "main", le: "0.25" })).toBeLessThan(
+      sum(after, "subagents_event_gap_seconds_count", { role: "main" }),
+    );
+    expect(sum(after, "subagents_worker_losses_total")).toBe(0);
+    // The SDK's own come by the same way.
+    expect(sum(after, "temporal_workflow_task_execution_latency_seconds_count")).toBeGreaterThan(0);
+  }, 120_000);
+
+  test("show a worker that was killed, and how soon its runs went on", async () => {
+    const run = startRun({
+      main: [
+        { calls: [task("test-runner", "wait")] },
+        { calls: [{ tool: "TaskWait", input: {} }] },
+        { text: "Done." },
+      ],
+      agents: {
+        "test-runner": [
+          { calls: [bash("touch begun; until [ -e go ]; do sleep 0.1; done")] },
+          { text: "After." },
+        ],
+      },
+    });
+    await waitUntil(() => existsSync(path.join(machine.workspace, "begun")), 60_000);
+    worker.child.kill("SIGKILL");
+    await worker.result;
+    writeFileSync(path.join(machine.workspace, "go"), "");
+    worker = await startReady("worker", "--telemetry", "--task-queue", queue);
+    expect((await run.result).events.at(-1)).toMatchObject({ type: "result", status: "completed" });
+    const samples = await read();
+    expect(sum(samples, "subagents_worker_losses_total", { role: "delegate" })).toBe(1);
+    const labels = { role: "delegate", cause: "lost" };
+    expect(sum(samples, "subagents_resume_latency_seconds_count", labels)).toBe(1);
+    expect(sum(samples, "subagents_resume_latency_seconds_bucket", { ...labels, le: "60" })).toBe(1);
+    // What the killed worker carried is nobody's any more.
+    await waitUntil(async () => sum(await read(), "subagents_agents_running") === 0);
+  }, 120_000);
+
+  test("are served elsewhere where the port is taken, and the worker says so", async () => {
+    const { port } = new URL(String(readyOf(worker)?.metrics));
+    machine.environment.OTEL_EXPORTER_PROMETHEUS_PORT = port;
+    const second = await startReady("worker", "--task-queue", "another");
+    const ready = readyOf(second);
+    expect(ready?.warnings).toEqual([expect.stringContaining(`port ${port} of localhost is taken`)]);
+    expect(await scrape(String(ready?.metrics))).not.toEqual([]);
+    second.child.kill("SIGTERM");
+    expect((await second.result).code).toBe(0);
+  }, 60_000);
+});
