@@ -13,6 +13,7 @@ export interface ServerFlags {
 /** A server and what to work with it. */
 export interface Connected {
   lease: ServerLease;
+  client: Client;
   sessions: SessionClient;
   /** Flags as an environment, for another process that must find the same server. */
   environment: NodeJS.ProcessEnv;
@@ -37,9 +38,11 @@ export async function connect(flags: ServerFlags, host: Host): Promise<Connected
     await lease.release();
     throw error;
   }
+  const client = new Client({ connection, namespace: lease.namespace });
   return {
     lease,
-    sessions: new SessionClient(new Client({ connection, namespace: lease.namespace })),
+    client,
+    sessions: new SessionClient(client),
     environment,
     toWebAddress: (sessionId) =>
       lease.uiUrl === undefined

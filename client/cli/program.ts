@@ -14,6 +14,7 @@ import {
   toWholeNumber,
 } from "./flags.ts";
 import type { Host } from "./host.ts";
+import type { ReplayFlags } from "./replay.ts";
 import type { RunFlags } from "./run.ts";
 import type { SendFlags } from "./send.ts";
 import type { SessionsFlags } from "./sessions.ts";
@@ -44,6 +45,7 @@ export function createProgram(choose: (action: Action) => void): Command {
   addAnswers(program, choose);
   addProcesses(program, choose);
   addAgents(program, choose);
+  addReplay(program, choose);
   return program;
 }
 
@@ -175,5 +177,20 @@ function addAgents(program: Command, choose: (action: Action) => void): void {
     .option("--json", "write one JSON object", false)
     .action((flags: AgentsFlags) =>
       choose(async (host) => (await import("./agents.ts")).agents(flags, host)),
+    );
+}
+
+function addReplay(program: Command, choose: (action: Action) => void): void {
+  addServerOptions(program.command("replay"))
+    .description("replay histories against the workflow code at hand, and say what diverged and where")
+    .argument(
+      "<histories...>",
+      "history files, folders of them, and ids of workflows whose history is fetched from the server",
+    )
+    .option("--workflows <file>", "workflows file of your own, such as one that re-exports ours")
+    .option("--run-id <id>", "only this run of the one workflow that is named")
+    .option("--no-delegates", "leave out the histories of a workflow's delegates")
+    .action((histories: string[], flags: ReplayFlags) =>
+      choose(async (host) => (await import("./replay.ts")).replay(histories, flags, host)),
     );
 }

@@ -3,26 +3,20 @@ import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "@jest/globals";
-import { DefaultLogger, Runtime, Worker } from "@temporalio/worker";
-import { DeterminismViolationError } from "@temporalio/workflow";
+import { readHistories } from "../../worker/replay/history-files.ts";
+import { type ReplayOutcome, replayHistories } from "../../worker/replay/replay-histories.ts";
+import { installReplayRuntime } from "../../worker/replay/replay-runtime.ts";
 import { bundleWorkflows } from "../../worker/workflow-bundle.ts";
 
 const folder = fileURLToPath(new URL("./histories", import.meta.url));
 const names = (await readdir(folder)).filter((name) => name.endsWith(".json"));
-Runtime.install({ logger: new DefaultLogger("ERROR") });
 
-interface History {
-  events: { eventType: string; workflowExecutionStartedEventAttributes?: { workflowId: string } }[];
-}
-
-/** Replay under the workflow's own id: children's ids derive from it. */
-async function replay(history: History): Promise<void> {
-  const workflowId = history.events[0]?.workflowExecutionStartedEventAttributes?.workflowId;
-  await Worker.runReplayHistory({ workflowBundle: await bundleWorkflows() }, history, workflowId);
-}
-
-async function load(name: string): Promise<History> {
-  return JSON.parse(await readFile(path.join(folder, name), "utf8"));
+const outcomes = new Map<string, ReplayOutcome>();
+installReplayRuntime();
+for await (const outcome of replayHistories(readHistories(folder), {
+  workflowBundle: await bundleWorkflows(),
+})) {
+  outcomes.set(path.basename(outcome.name), outcome);
 }
 
 test("there is a history of every kind of ending, of the session and of the delegate", () => {
@@ -48,28 +42,17 @@ test("there is a history of every kind of ending, of the session and of the dele
     expect(kinds).toContain(kind);
 });
 
-test.each(names)(
-  "%s replays",
-  async (name) => {
-    await replay(await load(name));
-  },
-  30_000,
-);
-
-test("a history that the workflows would not have made does not replay", async () => {
-  const history = await load("completed.delegate.json");
-  const broken = JSON.parse(JSON.stringify(history).replaceAll("runAgent", "runSomething"));
-  await expect(replay(broken)).rejects.toThrow(DeterminismViolationError);
-}, 30_000);
+test.each(names)("%s replays", (name) => {
+  expect(outcomes.get(name)).toMatchObject({ status: "replays", text: "replays" });
+});
 
 test.each(names.filter((name) => name.endsWith(".delegate.json")))(
   "%s has at most 20 events and one activity",
   async (name) => {
-    const { events } = await load(name);
-    expect(events.length).toBeLessThanOrEqual(20);
-    expect(events.filter(({ eventType }) => eventType === "EVENT_TYPE_ACTIVITY_TASK_SCHEDULED")).toHaveLength(
-      1,
-    );
+    const { events } = JSON.parse(await readFile(path.join(folder, name), "utf8"));
+    const types: string[] = events.map(({ eventType }: { eventType: string }) => eventType);
+    expect(types.length).toBeLessThanOrEqual(20);
+    expect(types.filter((eventType) => eventType === "EVENT_TYPE_ACTIVITY_TASK_SCHEDULED")).toHaveLength(1);
   },
 );
 

@@ -1,0 +1,149 @@
+// Tier: no server. A history replays in every form in which tools write it, and what is no history is called by its name.
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, test } from "@jest/globals";
+import { readHistories } from "../../worker/replay/history-files.ts";
+import { parseHistory } from "../../worker/replay/read-history.ts";
+import { type HistorySource, replayHistories } from "../../worker/replay/replay-histories.ts";
+import { installReplayRuntime } from "../../worker/replay/replay-runtime.ts";
+import { bundleWorkflows } from "../../worker/workflow-bundle.ts";
+import { type HistoryJson, loadHistory, replayText, toHistoryPath } from "../support/histories.ts";
+
+installReplayRuntime();
+const session = await loadHistory("waited-and-listed.session");
+const whole = JSON.stringify(session);
+
+/** Change every value of a JSON document, innermost first. */
+function change(value: unknown, by: (value: unknown, key: string) => unknown, key = ""): unknown {
+  if (Array.isArray(value))
+    return by(
+      value.map((entry) => change(entry, by)),
+      key,
+    );
+  if (typeof value !== "object" || value === null) return by(value, key);
+  const entries = Object.entries(value).map(([name, entry]) => [name, change(entry, by, name)]);
+  return by(Object.fromEntries(entries), key);
+}
+
+const isPayload = (value: unknown): value is { metadata: Record<string, string>; data?: string } =>
+  typeof value === "object" && value !== null && "metadata" in value;
+const decode = (text = "") => Buffer.from(text, "base64").toString("utf8");
+
+/** As Temporal Web downloads it "human readable". */
+function toReadable(history: HistoryJson): unknown {
+  return change(history, (value) => {
+    if (!isPayload(value)) return value;
+    const metadata = Object.fromEntries(
+      Object.entries(value.metadata).map(([key, text]) => [key, decode(text)]),
+    );
+    return { metadata, data: value.data === undefined ? null : JSON.parse(decode(value.data)) };
+  });
+}
+
+/** As older versions wrote it: values in place of payloads. */
+function toValues(history: HistoryJson): unknown {
+  return change(history, (value) =>
+    isPayload(value) ? (value.data === undefined ? null : JSON.parse(decode(value.data))) : value,
+  );
+}
+
+/** As older versions wrote enumerations. */
+function toOldEnums(history: HistoryJson): unknown {
+  const prefixes =
+    /^(EVENT_TYPE|TASK_QUEUE_KIND|PARENT_CLOSE_POLICY|WORKFLOW_ID_REUSE_POLICY|RETRY_STATE|TIMEOUT_TYPE)_/;
+  return change(history, (value) => {
+    if (typeof value !== "string" || !prefixes.test(value)) return value;
+    return value
+      .replace(prefixes, "")
+      .toLowerCase()
+      .replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  });
+}
+
+const forms: Record<string, string | Uint8Array | object> = {
+  "a byte order mark": `\ufeff${whole}`,
+  "lines that end as on Windows": JSON.stringify(session, null, 2).replaceAll("\n", "\r\n"),
+  "UTF-16": Buffer.from(`\ufeff${whole}`, "utf16le"),
+  "one event a line": session.events.map((event) => JSON.stringify(event)).join("\n"),
+  "pages of events, one a line": `${JSON.stringify({ events: session.events.slice(0, 9) })}\n${JSON.stringify({ events: session.events.slice(9) })}\n`,
+  "an answer of the HTTP API": { history: session, nextPageToken: null },
+  "an array of events": session.events,
+  "payloads written readable": toReadable(session) as object,
+  "payloads written as their values": toValues(session) as object,
+  "enumerations without their prefix": toOldEnums(session) as object,
+  "a field that no one knows": {
+    events: session.events.map((event) => ({ ...event, fromTheFuture: { a: 1 } })),
+  },
+};
+
+test.each(Object.keys(forms))("a history replays that is written with %s", async (name) => {
+  expect(await replayText(forms[name] ?? "")).toMatchObject({
+    status: "replays",
+    facts: { workflowType: "sessionWorkflow", events: session.events.length, ended: "completed" },
+  });
+});
+
+test("readable payloads mean the same as those in base64", () => {
+  const toComparable = (history: unknown) => parseHistory(Buffer.from(JSON.stringify(history)));
+  expect(toComparable(toReadable(session))).toEqual(toComparable(session));
+  expect(toComparable(toOldEnums(session))).toEqual(toComparable(session));
+});
+
+test.each([
+  ["", "it is empty"],
+  ["  \n", "it is empty"],
+  [whole.slice(0, whole.length / 2), "it is cut off: its JSON does not end"],
+  [JSON.stringify(session, null, 2).slice(0, 5_000), "it is cut off: its JSON does not end"],
+  ["Progress:\n  ID  Time", "it is not JSON"],
+  ['{"events": [}', "it is not JSON: "],
+  ["{}", "it is JSON, but no history"],
+  ["[]", "it has no events"],
+  ['{"events":[]}', "it has no events"],
+  ['{"events":[1]}', "entry 1 of its events is no event"],
+  ["17", "it is JSON, but no history"],
+  ["null", "it is JSON, but no history"],
+  [JSON.stringify({ ...session, nextPageToken: "abc" }), "it is one page of a longer history"],
+  ['{"events":[{"eventId":"1","name":"WorkflowExecutionStarted"}]}', "event 1 has no attributes"],
+  ['{"events":[{"eventId":{},"fooEventAttributes":{}}]}', "its events can't be read: "],
+])("%.30j can't be read, and why is said", (content, reason) => {
+  expect(() => parseHistory(Buffer.from(content))).toThrow(reason);
+});
+
+test("folders are read with all that they hold, and one bad file does not end the others", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "histories-"));
+  await mkdir(path.join(folder, "more"));
+  await mkdir(path.join(folder, "empty"));
+  await writeFile(path.join(folder, "b.json"), whole);
+  await writeFile(path.join(folder, "a.json"), "no");
+  await writeFile(path.join(folder, "more", "c.jsonl"), whole);
+  await writeFile(path.join(folder, "notes.md"), "no history");
+  const places = [
+    folder,
+    path.join(folder, "empty"),
+    path.join(folder, "none.json"),
+    toHistoryPath("stopped.session"),
+  ];
+  const outcomes = [];
+  const options = { workflowBundle: await bundleWorkflows() };
+  for await (const { name, status, text } of replayHistories(readHistories(...places), options)) {
+    outcomes.push([path.basename(name), status, text]);
+  }
+  await rm(folder, { recursive: true });
+  expect(outcomes).toEqual([
+    ["a.json", "unreadable", "it is not JSON"],
+    ["b.json", "replays", "replays"],
+    ["c.jsonl", "replays", "replays"],
+    ["empty", "unreadable", "it is a folder without histories: there is no .json in it"],
+    ["none.json", "not-found", "there is no such file"],
+    ["stopped.session.json", "replays", "replays"],
+  ]);
+});
+
+test("sources may be given as they are at hand, and none is an answer too", async () => {
+  const options = { workflowBundle: await bundleWorkflows() };
+  const sources: HistorySource[] = [];
+  const outcomes = [];
+  for await (const outcome of replayHistories(sources, options)) outcomes.push(outcome);
+  expect(outcomes).toEqual([]);
+});
