@@ -172,6 +172,7 @@ describe("the command line", () => {
         "deny",
         "dev",
         "mode",
+        "replay",
         "run",
         "send",
         "sessions",
