@@ -11,6 +11,10 @@ import { bundleWorkflows } from "../../worker/workflow-bundle.ts";
 const folder = fileURLToPath(new URL("./histories", import.meta.url));
 const names = (await readdir(folder)).filter((name) => name.endsWith(".json"));
 
+async function load(name: string): Promise<{ events: { eventType: string }[] }> {
+  return JSON.parse(await readFile(path.join(folder, name), "utf8"));
+}
+
 const outcomes = new Map<string, ReplayOutcome>();
 installReplayRuntime();
 for await (const outcome of replayHistories(readHistories(folder), {
@@ -49,8 +53,8 @@ test.each(names)("%s replays", (name) => {
 test.each(names.filter((name) => name.endsWith(".delegate.json")))(
   "%s has at most 20 events and one activity",
   async (name) => {
-    const { events } = JSON.parse(await readFile(path.join(folder, name), "utf8"));
-    const types: string[] = events.map(({ eventType }: { eventType: string }) => eventType);
+    const { events } = await load(name);
+    const types = events.map(({ eventType }) => eventType);
     expect(types.length).toBeLessThanOrEqual(20);
     expect(types.filter((eventType) => eventType === "EVENT_TYPE_ACTIVITY_TASK_SCHEDULED")).toHaveLength(1);
   },
