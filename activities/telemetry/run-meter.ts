@@ -26,14 +26,14 @@ export class RunMeter {
 
   /** Look at the attempts before: what was lost, and when something was last heard of them. */
   follow(attempt: number, previous: AgentRunDetails | undefined): void {
-    if (attempt <= 1) return;
     const isHandedBack = previous?.handedBack ?? false;
     // Attempts that died before their first heartbeat are told by the gap in the numbers.
     const silent = Math.max(0, attempt - 1 - (previous?.attempt ?? 0));
     const losses = silent + (previous === undefined || isHandedBack ? 0 : 1);
     const { name, unit, description } = metrics.workerLosses;
-    if (losses > 0) this.#meter.createCounter(name, unit, description).add(losses, { role: this.#role });
-    if (previous === undefined) return;
+    // Nothing is counted too: a series that begins with its first loss would show no rise.
+    this.#meter.createCounter(name, unit, description).add(losses, { role: this.#role });
+    if (attempt <= 1 || previous === undefined) return;
     this.#previous = {
       atMs: previous.toldAtMs ?? previous.lastEventAtMs,
       cause: losses > 0 ? "lost" : "handed_back",

@@ -18,7 +18,11 @@ export function withRequestTrace(runtime: ModelRuntime, tracer: RequestTracer): 
     streamFn: async (model, context, options) => {
       await tracer.begin();
       const stream = await runtime.streamFn(model, context, options);
-      void stream.result().then((message) => tracer.end(toEnding(runtime, message)));
+      void stream.result().then(
+        (message) => tracer.end(toEnding(runtime, message)),
+        // The loop meets the same rejection, and deals with it.
+        () => undefined,
+      );
       return stream;
     },
   };

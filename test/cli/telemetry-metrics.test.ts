@@ -1,7 +1,9 @@
 // Tier: the real command line, server, workers and tools; the metrics are read from the real endpoint. Only a model's words are scripted.
 import { existsSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { Client, Connection } from "@temporalio/client";
 import { type Sample, scrape, sum } from "../support/prometheus.ts";
 import { createMachine, type Machine, type RunningCommand } from "./cli-process.ts";
 import { waitUntil } from "./wait-until.ts";
@@ -10,6 +12,8 @@ let machine: Machine;
 let server: RunningCommand;
 let worker: RunningCommand;
 const queue = "measured";
+/** Names of all that any worker here has served. */
+const served = new Set<string>();
 
 async function startReady(...words: string[]): Promise<RunningCommand> {
   const command = machine.start(...words, "--json");
@@ -22,22 +26,15 @@ function readyOf(command: RunningCommand) {
 }
 
 async function read(): Promise<Sample[]> {
-  return await scrape(String(readyOf(worker)?.metrics));
+  const samples = await scrape(String(readyOf(worker)?.metrics));
+  for (const { name } of samples) served.add(name);
+  return samples;
 }
 
-function startRun(script: unknown): RunningCommand {
+function startRun(script: unknown, ...flags: string[]): RunningCommand {
   const file = machine.writeScript("words", script);
-  return machine.start(
-    "run",
-    "go",
-    "--json",
-    "--script",
-    file,
-    "--permission",
-    "auto",
-    "--task-queue",
-    queue,
-  );
+  const mode = flags.length > 0 ? flags : ["--permission", "auto"];
+  return machine.start("run", "go", "--json", "--script", file, "--task-queue", queue, ...mode);
 }
 
 const task = (agent: string, words: string) => ({ tool: "Task", input: { agent, task: words } });
@@ -102,6 +99,31 @@ describe("a worker's metrics", () => {
     expect(sum(after, "temporal_workflow_task_execution_latency_seconds_count")).toBeGreaterThan(0);
   }, 120_000);
 
+  test("count what a person was asked and what an operator ended", async () => {
+    const run = startRun(
+      {
+        main: [
+          { calls: [task("code-reviewer", "hold"), bash("true")] },
+          { calls: [{ tool: "TaskWait", input: {} }] },
+          { text: "Done." },
+        ],
+        agents: { "code-reviewer": [{ text: "Half a sentence", silence: true }] },
+      },
+      ...["--permission", "ask", "--questions", "wait"],
+    );
+    await waitUntil(() => run.events().some(({ type }) => type === "session"), 60_000);
+    const session = String(run.events().find(({ type }) => type === "session")?.session);
+    await waitUntil(async () => (await machine.run("approve", session, "q-1")).code === 0, 60_000);
+    const connection = await Connection.connect({ address: String(readyOf(server)?.address) });
+    await new Client({ connection }).workflow.getHandle(`${session}/task-1`).terminate();
+    await connection.close();
+    expect((await run.result).events.at(-1)).toMatchObject({ type: "result", status: "completed" });
+    const terminated = { agent: "code-reviewer", status: "failed", code: "TERMINATED" };
+    expect(sum(await read(), "subagents_delegations_ended_total", terminated)).toBe(1);
+    expect(sum(await read(), "subagents_permission_wait_seconds_count", { verdict: "allowed" })).toBe(1);
+    await waitUntil(async () => sum(await read(), "subagents_agents_running") === 0);
+  }, 120_000);
+
   test("show a worker that was killed, and how soon its runs went on", async () => {
     const run = startRun({
       main: [
@@ -141,4 +163,16 @@ describe("a worker's metrics", () => {
     second.child.kill("SIGTERM");
     expect((await second.result).code).toBe(0);
   }, 60_000);
+
+  test("are what the dashboard asks for and the documentation names", async () => {
+    const dashboard = await readFile(new URL("../../deploy/grafana-dashboard.json", import.meta.url), "utf8");
+    const asked = new Set(dashboard.match(/\b(?:subagents|temporal)_\w+/g));
+    expect(asked.size).toBeGreaterThan(15);
+    expect([...asked].filter((name) => !served.has(name))).toEqual([]);
+    const page = await readFile(new URL("../../docs/telemetry.md", import.meta.url), "utf8");
+    const toFamily = (name: string) => name.replace(/_(?:bucket|sum|count)$/, "");
+    const ours = new Set([...served].filter((name) => name.startsWith("subagents_")).map(toFamily));
+    const named = new Set([...(page.match(/\bsubagents_\w+/g) ?? [])].map(toFamily));
+    expect([...named].toSorted()).toEqual([...ours].toSorted());
+  });
 });
