@@ -32,7 +32,7 @@ async function explainMissing(client: Client, sessionId: string, cause: Error): 
   const { status } = await describeSession(client, sessionId);
   return status.name === "RUNNING"
     ? new RetryableCall("the session continues as new", { cause })
-    : toClosedError(sessionId);
+    : toClosedError(sessionId, status.name.toLowerCase().replaceAll("_", " "));
 }
 
 /** Read the server's record of a session. @throws SessionError Session.NotFound. */
@@ -56,9 +56,11 @@ export function toMissingError(client: Client, sessionId: string, cause?: unknow
   );
 }
 
-export function toClosedError(sessionId: string): SessionError {
+/** @param status how it ended; `completed` is the usual end of a session that was closed */
+function toClosedError(sessionId: string, status: string): SessionError {
+  const how = status === "completed" ? "" : ` (${status})`;
   return new SessionError(
     sessionErrorCodes.closed,
-    `${sessionId} is closed: it can be read, and takes nothing more`,
+    `${sessionId} is closed${how}: it can be read, and takes nothing more`,
   );
 }

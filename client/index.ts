@@ -19,3 +19,4 @@ export { toTaskListText, toTaskStartedText, toTaskStopText } from "../core/task-
 export { toTaskWaitText } from "../core/task-wait.ts";
 export type { TraceContext } from "../core/trace-context.ts";
 export * from "./session-client.ts";
+export type { SessionStory } from "./story/session-story.ts";

@@ -1,13 +1,20 @@
-import { type Client, WorkflowUpdateStage } from "@temporalio/client";
+import {
+  type Client,
+  isGrpcServiceError,
+  type WorkflowExecutionDescription,
+  WorkflowUpdateStage,
+} from "@temporalio/client";
 import type { LiveState } from "../core/activity-text.ts";
 import { type CallBounds, callServer } from "./call-server.ts";
-import { describeSession, explainError } from "./explain-error.ts";
+import { describeSession, explainError, toMissingError } from "./explain-error.ts";
 import { toLiveState } from "./live-state.ts";
 import { mapBounded } from "./map-bounded.ts";
 import { QUERY_PATIENCE_MS } from "./session-deadlines.ts";
 import { SessionError, sessionErrorCodes } from "./session-error.ts";
 import { toSessionGates } from "./session-gates.ts";
+import { type Fact, toFacts } from "./story/facts.ts";
 
+const GRPC_NOT_FOUND = 5;
 const LOOK_PATIENCE_MS = 10_000;
 /** Delegates that are looked at together; more would only queue up in the server. */
 export const LOOKS_AT_ONCE = 5;
@@ -59,6 +66,47 @@ export class SessionCalls {
       describeSession(this.#client, this.#sessionId),
     );
     return status.name === "RUNNING";
+  }
+
+  /** What the history of a workflow's latest run tells. @throws SessionError Session.NotFound, also for the id of something else. */
+  async readFacts(workflowId: string, signal?: AbortSignal): Promise<Fact[]> {
+    const handle = this.#client.workflow.getHandle(workflowId);
+    const { events } = await this.#call({ patienceMs: QUERY_PATIENCE_MS, signal }, async () => {
+      try {
+        return await handle.fetchHistory();
+      } catch (error) {
+        // Reading a history has no error of its own for a workflow that is not there.
+        const isMissing = isGrpcServiceError(error) && error.code === GRPC_NOT_FOUND;
+        throw isMissing ? toMissingError(this.#client, this.#sessionId, error) : error;
+      }
+    });
+    return await toFacts(events ?? [], this.#client.options.loadedDataConverter);
+  }
+
+  /** How a workflow ended, by the server's own record. */
+  async findEnd(workflowId: string): Promise<Extract<Fact, { kind: "ended" }> | "running" | "missing"> {
+    const description = await this.#describe(workflowId);
+    if (description === undefined) return "missing";
+    if (description.status.name === "RUNNING") return "running";
+    const facts = await this.readFacts(workflowId);
+    return facts.findLast((fact) => fact.kind === "ended") ?? "missing";
+  }
+
+  /** When a session's first run began; `otherwise` where the server keeps it no longer. */
+  async findStart(workflowId: string, firstRunId: string, otherwise: number): Promise<number> {
+    const first = await this.#describe(workflowId, firstRunId).catch(() => undefined);
+    return first?.startTime.getTime() ?? otherwise;
+  }
+
+  async #describe(workflowId: string, runId?: string): Promise<WorkflowExecutionDescription | undefined> {
+    return await callServer(this.#client, { patienceMs: LOOK_PATIENCE_MS }, async () => {
+      try {
+        return await this.#client.workflow.getHandle(workflowId, runId).describe();
+      } catch (error) {
+        if (error instanceof Error && error.name === "WorkflowNotFoundError") return undefined;
+        throw error;
+      }
+    });
   }
 
   /** What the agent run in a workflow is doing, by the server's own record of it. Never rejects. */

@@ -27,7 +27,6 @@ import { type EndSignal, type SessionPort, SessionRefusal } from "../core/sessio
 import type { TraceContext } from "../core/trace-context.ts";
 import { toAbortSignal } from "./abort-signal.ts";
 import { readActiveTrace, toTraceField } from "./active-trace.ts";
-import { toClosedError } from "./explain-error.ts";
 import { judgeAgain } from "./judge-again.ts";
 import { mapBounded } from "./map-bounded.ts";
 import { LOOKS_AT_ONCE, type RunningDelegate, SessionCalls } from "./session-calls.ts";
@@ -39,11 +38,10 @@ import {
 } from "./session-deadlines.ts";
 import { SessionError, sessionErrorCodes } from "./session-error.ts";
 import { toSessionGates } from "./session-gates.ts";
+import { lookUp, readSessionStory, type SessionStory, toListedView } from "./story/session-story.ts";
 
 const FIRST_POLL_MS = 250;
 const LAST_POLL_MS = 2000;
-/** Polls of a turn between two looks at whether its session still runs. */
-const POLLS_PER_DESCRIBE = 5;
 
 /**
  * One session, worked with from outside: what its main agent can do, and what only a host may do.
@@ -58,6 +56,7 @@ export class SessionHandle implements SessionPort {
   readonly sessionId: string;
   readonly #client: Client;
   readonly #calls: SessionCalls;
+  #over: SessionStory | undefined;
 
   constructor(client: Client, sessionId: string) {
     this.#client = client;
@@ -136,8 +135,13 @@ export class SessionHandle implements SessionPort {
     }
   }
 
-  /** See the session as a whole, without reports and answers. Works on a closed session too, as long as the server keeps it. */
+  /**
+   * See the session as a whole, without reports and answers. Of a session that has ended, in whatever way, the server's own records tell: no worker is
+   * needed, what still runs of its delegates is told by their own workflows, and nothing is shown as running that is not.
+   */
   async view(signal?: AbortSignal): Promise<SessionView> {
+    const over = await this.#readIfOver(signal);
+    if (over !== undefined) return toListedView(over);
     const view = await this.#calls.query<SessionView>(queryNames.session, [], signal);
     // A workflow's clock stands still between its steps, however long its delegates have been at work since.
     return { ...view, nowMs: Math.max(view.nowMs, Date.now()) };
@@ -169,13 +173,20 @@ export class SessionHandle implements SessionPort {
     });
   }
 
-  /** Read a turn with its answer; undefined if there is none of that number or it is no longer kept. */
+  /**
+   * Read a turn with its answer; undefined if there is none of that number or it is no longer kept. A turn whose session was ended from outside has failed:
+   * TERMINATED.
+   */
   async turn(number: number, signal?: AbortSignal): Promise<Turn | undefined> {
+    const over = await this.#readIfOver(signal);
+    if (over !== undefined) return over.view.turns.find((turn) => turn.number === number);
     return (await this.#calls.query<Turn | null>(queryNames.turn, [number], signal)) ?? undefined;
   }
 
   /** Read a delegation with its report; undefined if the id is unknown or no longer kept. */
   async report(delegationId: string, signal?: AbortSignal): Promise<Delegation | undefined> {
+    const over = await this.#readIfOver(signal);
+    if (over !== undefined) return over.view.delegations.find(({ id }) => id === delegationId);
     const read = async () =>
       (await this.#calls.query<Delegation | null>(queryNames.report, [delegationId], signal)) ?? undefined;
     const found = await read();
@@ -186,16 +197,37 @@ export class SessionHandle implements SessionPort {
   }
 
   /**
-   * Wait until a turn has ended, through restarts of workers and server, until the signal is aborted.
+   * Read all that the server's own records tell of the session, how it ended and what is not kept elsewhere included. Needs no worker.
    *
-   * @throws SessionError Session.UnknownTurn; Session.Closed if the session ended, terminated from outside say, and the turn never did.
+   * @throws SessionError Session.NotFound.
+   */
+  async story(signal?: AbortSignal): Promise<SessionStory> {
+    return await readSessionStory(this.#calls, this.sessionId, signal);
+  }
+
+  /** Tell by their own workflows how delegates ended, reports included, when nothing is left of the session itself. */
+  async lookUp(delegations: readonly Delegation[]): Promise<Delegation[]> {
+    const bare = delegations.map((each) =>
+      each.report === "" ? { ...each, reportState: "away" as const } : each,
+    );
+    return await lookUp(this.#calls, this.sessionId, bare, true);
+  }
+
+  /** Whether it is open, by the server's own record. @throws SessionError Session.NotFound. */
+  async isOpen(signal?: AbortSignal): Promise<boolean> {
+    return await this.#calls.isOpen(signal);
+  }
+
+  /**
+   * Wait until a turn has ended, through restarts of workers and server, until the signal is aborted. It ends with its session, in whatever way that ends.
+   *
+   * @throws SessionError Session.UnknownTurn, Session.NotFound if the session was deleted.
    */
   async waitForTurn(number: number, signal?: AbortSignal): Promise<Turn> {
     let delayMs = FIRST_POLL_MS;
-    for (let poll = 1; ; poll += 1) {
+    for (;;) {
       const turn = await this.#lookAtTurn(number, signal);
       if (turn !== undefined && turn.status !== "running") return turn;
-      if (poll % POLLS_PER_DESCRIBE === 0) await this.#checkIsOpen(signal);
       await sleep(delayMs, undefined, { signal });
       delayMs = Math.min(delayMs * 1.5, LAST_POLL_MS);
     }
@@ -235,12 +267,13 @@ export class SessionHandle implements SessionPort {
     );
   }
 
-  async #checkIsOpen(signal: AbortSignal | undefined): Promise<void> {
-    const isOpen = await this.#calls.isOpen(signal).catch((error) => {
-      if (isAway(error)) return true;
-      throw error;
-    });
-    if (!isOpen) throw toClosedError(this.sessionId);
+  async #readIfOver(signal: AbortSignal | undefined): Promise<SessionStory | undefined> {
+    if (this.#over !== undefined) return this.#over;
+    if (await this.#calls.isOpen(signal)) return undefined;
+    const story = await this.story(signal);
+    // Nothing of it changes any more.
+    if (story.view.delegations.every(({ status }) => status !== "running")) this.#over = story;
+    return story;
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentRunInputSchema } from "./agent-run.ts";
+import { type AgentRunOutcome, agentRunInputSchema } from "./agent-run.ts";
 import { definitionSchema, modelSourceSchema, thinkingLevelSchema } from "./definition.ts";
 import { delegationSchema, stopCauses } from "./delegation.ts";
 import { allowanceSchema, permissionQuestionSchema } from "./permission-questions.ts";
@@ -56,6 +56,21 @@ export const turnSchema = z.object({
 });
 /** One user message and all that the main agent did until its end. */
 export type Turn = z.infer<typeof turnSchema>;
+
+/** How a turn ends by the way its main agent's run did. */
+export function toTurnStatus(status: AgentRunOutcome["status"]): Turn["status"] {
+  switch (status) {
+    case "cancelled":
+      return "aborted";
+    // A main agent has no turn backstop; an answer that the provider cut is an answer that is not whole.
+    case "truncated":
+      return "failed";
+    case "completed":
+    case "timed_out":
+    case "failed":
+      return status;
+  }
+}
 
 /** What a session carries from run to run as it continues as new: JSON, below 512 KiB. */
 export const sessionStateSchema = z.object({

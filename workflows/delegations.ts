@@ -20,6 +20,7 @@ import {
   settleDelegation,
 } from "../core/delegation.ts";
 import { CHILD_GRACE_SECONDS } from "../core/limits.ts";
+import { toLostChildEnding } from "../core/lost-child.ts";
 import { toDelegateWorkflowId } from "../core/messages.ts";
 import { AGENT_SEARCH_ATTRIBUTE, STATUS_SEARCH_ATTRIBUTE } from "../core/search-attributes.ts";
 import type { DelegateInput } from "../core/session.ts";
@@ -171,19 +172,10 @@ async function toSettlementOfLostChild(
 
 function toEnding(error: unknown): { status: "failed" | "timed_out"; error: RunError } {
   const cause = error instanceof ChildWorkflowFailure ? error.cause : error;
-  if (cause instanceof TerminatedFailure) {
-    return {
-      status: "failed",
-      error: { code: "TERMINATED", message: "its workflow was terminated from outside" },
-    };
-  }
-  if (cause instanceof TimeoutFailure) {
-    const message = "its workflow's execution timeout was reached before its run could end";
-    return { status: "timed_out", error: { code: "DURATION_TIMEOUT", message } };
-  }
   const message = cutAt(cause instanceof Error ? cause.message : String(cause), 2000);
-  const code = error instanceof ChildWorkflowFailure ? "INTERNAL" : "START_FAILED";
-  return { status: "failed", error: { code, message } };
+  if (cause instanceof TerminatedFailure) return toLostChildEnding("terminated", message);
+  if (cause instanceof TimeoutFailure) return toLostChildEnding("timed-out", message);
+  return toLostChildEnding(error instanceof ChildWorkflowFailure ? "failed" : "not-started", message);
 }
 
 /** Ask all running delegates to end. */

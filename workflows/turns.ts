@@ -1,7 +1,7 @@
 import { CancellationScope, condition, createEventGroup } from "@temporalio/workflow";
 import type { AgentRunInput, AgentRunOutcome } from "../core/agent-run.ts";
 import { STOP_EFFECT_SECONDS, TASK_STOP_ANSWER_SECONDS } from "../core/limits.ts";
-import type { Turn } from "../core/session.ts";
+import { type Turn, toTurnStatus } from "../core/session.ts";
 import { addUsage, noUsage } from "../core/status.ts";
 import { boundReports, toTaskWaitText } from "../core/task-wait.ts";
 import { cutAt } from "../core/text.ts";
@@ -230,18 +230,4 @@ function endTurn(session: SessionContext, number: number, outcome: AgentRunOutco
   turn.endedAtMs = Date.now();
   countTurn(turn);
   recordStory(session, turn);
-}
-
-function toTurnStatus(status: AgentRunOutcome["status"]): Turn["status"] {
-  switch (status) {
-    case "cancelled":
-      return "aborted";
-    // A main agent has no turn backstop; an answer that the provider cut is an answer that is not whole.
-    case "truncated":
-      return "failed";
-    case "completed":
-    case "timed_out":
-    case "failed":
-      return status;
-  }
 }

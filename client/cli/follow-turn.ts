@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SessionView } from "../../core/messages.ts";
 import { mapBounded } from "../map-bounded.ts";
+import { SessionError, sessionErrorCodes } from "../session-error.ts";
 import type { SessionHandle } from "../session-handle.ts";
+import { endTurnWithSession } from "../story/settlement.ts";
 import type { Host } from "./host.ts";
 import { listDelegationsOfTurn, type Progress, type Snapshot } from "./progress.ts";
 import type { TurnSummary } from "./summary.ts";
@@ -29,6 +31,13 @@ export interface TurnEnding {
   isInterrupted: boolean;
   /** Undefined if it was interrupted and its end could not be confirmed. */
   summary: TurnSummary | undefined;
+  /** Whether the session takes another message. */
+  isOpen: boolean;
+}
+
+/** What was last seen of a turn: all that is left of it if its session is deleted. */
+interface Seen {
+  view: SessionView | undefined;
 }
 
 /**
@@ -38,16 +47,25 @@ export interface TurnEnding {
  */
 export async function followTurn(following: Following): Promise<TurnEnding> {
   const watching = new AbortController();
-  const showing = showTurn(following, watching.signal);
+  const seen: Seen = { view: undefined };
+  const showing = showTurn(following, seen, watching.signal);
   try {
     const isInterrupted = await waitForEnd(following);
     const summary = await summarize(following, isInterrupted ? ABORT_PATIENCE_MS : undefined);
-    return { isInterrupted, summary };
+    const isOpen = await following.session.isOpen(AbortSignal.timeout(LOOK_PATIENCE_MS)).catch(() => true);
+    return { isInterrupted, summary, isOpen };
+  } catch (error) {
+    if (!isDeleted(error) || seen.view === undefined) throw error;
+    return { isInterrupted: false, summary: await summarizeDeleted(following, seen.view), isOpen: false };
   } finally {
     watching.abort();
     await showing;
     following.progress.end();
   }
+}
+
+function isDeleted(error: unknown): boolean {
+  return error instanceof SessionError && error.code === sessionErrorCodes.notFound;
 }
 
 /** What ended since the last look is shown too. */
@@ -70,7 +88,7 @@ async function waitForEnd({ session, turn, host, progress, failed }: Following):
 }
 
 /** Look at the turn once a second and show it. Never rejects. */
-async function showTurn(following: Following, signal: AbortSignal): Promise<void> {
+async function showTurn(following: Following, seen: Seen, signal: AbortSignal): Promise<void> {
   const { progress, onNoWorker } = following;
   let isAway = false;
   while (!signal.aborted) {
@@ -79,9 +97,10 @@ async function showTurn(following: Following, signal: AbortSignal): Promise<void
       if (signal.aborted) return;
       if (isAway) progress.note("the session answers again");
       isAway = false;
+      seen.view = snapshot.view;
       progress.update(snapshot);
-    } catch {
-      if (signal.aborted) return;
+    } catch (error) {
+      if (signal.aborted || isDeleted(error)) return;
       if (!isAway) progress.note("the session does not answer: its worker or the server is away");
       isAway = true;
       await onNoWorker().catch((error) =>
@@ -130,6 +149,36 @@ async function summarize(
     if (patienceMs !== undefined) return undefined;
     throw error;
   }
+}
+
+/** Of a session that was deleted the delegates' own workflows still tell how they ended. */
+async function summarizeDeleted(
+  { session, turn, progress }: Following,
+  view: SessionView,
+): Promise<TurnSummary> {
+  progress.note("the session was deleted from the server: its delegates are looked up one by one");
+  const record = view.turns.find(({ number }) => number === turn);
+  const deadline = Date.now() + SETTLE_PATIENCE_MS;
+  let delegations = await session.lookUp(listDelegationsOfTurn(view, turn));
+  while (delegations.some(({ status }) => status === "running") && Date.now() < deadline) {
+    await sleep(LOOK_EVERY_MS);
+    delegations = await session.lookUp(delegations);
+  }
+  const end = { how: "deleted" as const, atMs: Date.now(), reason: "", by: "" };
+  if (record === undefined) throw toMissingTurn(session.sessionId, turn);
+  return {
+    sessionId: session.sessionId,
+    turn: endTurnWithSession(record, end),
+    delegations,
+    nowMs: end.atMs,
+  };
+}
+
+function toMissingTurn(sessionId: string, turn: number): SessionError {
+  return new SessionError(
+    sessionErrorCodes.notFound,
+    `${sessionId} was deleted before its turn ${turn} was seen`,
+  );
 }
 
 function hasRunning(view: Snapshot["view"], turn: number): boolean {

@@ -69,6 +69,8 @@ export async function serveSession(serving: Serving): Promise<void> {
 /** See that a session can be looked at: by whoever answers, else by a worker of our own. */
 export async function serveLook(serving: Serving): Promise<void> {
   const { session, summary, worker, connected, host } = serving;
+  // The server's own records tell all of a session that has ended.
+  if (summary.status !== "open") return;
   // All workers of our own dev server live on this host, so none needs to be asked for where none is registered.
   const mayAnswer = !connected.lease.isOurs || (await hasLivingWorker(summary.taskQueue, connected, host));
   if (mayAnswer && (await doesAnswer(session))) return;

@@ -33,7 +33,9 @@ export function reportTurn(
   const next = [
     ...remarks,
     ...(web === undefined ? [] : [toWebLine(web, connected)]),
-    `The session is open. Go on with: subagents send ${sessionId} "..."`,
+    ending.isOpen
+      ? `The session is open. Go on with: subagents send ${sessionId} "..."`
+      : "The session is over: it takes no further message.",
   ];
   output.say(`\n${toSummaryText(summary)}\n\n${next.join("\n")}`);
   output.event(toResultEvent(summary));
