@@ -83,6 +83,14 @@ export class SessionCalls {
     return await toFacts(events ?? [], this.#client.options.loadedDataConverter);
   }
 
+  /** As {@link readFacts}; undefined where the server knows no such workflow. */
+  async findFacts(workflowId: string): Promise<Fact[] | undefined> {
+    return await this.readFacts(workflowId).catch((error) => {
+      if (error instanceof SessionError && error.code === sessionErrorCodes.notFound) return undefined;
+      throw error;
+    });
+  }
+
   /** How a workflow ended, by the server's own record. */
   async findEnd(workflowId: string): Promise<Extract<Fact, { kind: "ended" }> | "running" | "missing"> {
     const description = await this.#describe(workflowId);

@@ -38,6 +38,7 @@ import {
 } from "./session-deadlines.ts";
 import { SessionError, sessionErrorCodes } from "./session-error.ts";
 import { toSessionGates } from "./session-gates.ts";
+import { type DelegateStory, readDelegateStory } from "./story/delegate-story.ts";
 import { lookUp, readSessionStory, type SessionStory, toListedView } from "./story/session-story.ts";
 
 const FIRST_POLL_MS = 250;
@@ -203,6 +204,11 @@ export class SessionHandle implements SessionPort {
    */
   async story(signal?: AbortSignal): Promise<SessionStory> {
     return await readSessionStory(this.#calls, this.sessionId, signal);
+  }
+
+  /** Read all that a delegate's own workflow tells, also when nothing is left of the session. Undefined if the server knows no such delegate. */
+  async delegateStory(delegationId: string): Promise<DelegateStory | undefined> {
+    return await readDelegateStory(this.#calls, this.sessionId, delegationId);
   }
 
   /** Tell by their own workflows how delegates ended, reports included, when nothing is left of the session itself. */

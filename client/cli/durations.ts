@@ -3,6 +3,11 @@ export function toCountText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** Write what a single step took: below a second in milliseconds. */
+export function toStepText(milliseconds: number): string {
+  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : toDurationText(milliseconds / 1000);
+}
+
 /** Write a time as people say it: `4.2 s`, `38 s`, `3 min 20 s`, `2 h 5 min`. */
 export function toDurationText(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(1)} s`;

@@ -18,6 +18,7 @@ import type { ReplayFlags } from "./replay.ts";
 import type { RunFlags } from "./run.ts";
 import type { SendFlags } from "./send.ts";
 import type { SessionsFlags } from "./sessions.ts";
+import type { ShowFlags } from "./show.ts";
 import type { WaitFlags } from "./wait.ts";
 import type { WatchFlags } from "./watch.ts";
 import type { WorkerFlags } from "./worker.ts";
@@ -83,11 +84,13 @@ function addLooks(program: Command, choose: (action: Action) => void): void {
       choose(async (host) => (await import("./sessions.ts")).sessions(flags, host)),
     );
   addServerOptions(program.command("show"))
-    .description("show a session, one of its delegations with its report, or one of its questions")
+    .description("show what happened in a session, or all that is known of one delegation, turn or question")
     .argument("<session>")
-    .argument("[what]", "a delegation such as task-1, a question such as q-1")
-    .action((session: string, delegation: string | undefined, flags: ServerFlags) =>
-      choose(async (host) => (await import("./show.ts")).show(session, delegation, flags, host)),
+    .argument("[what]", "a delegation such as task-1, `main`, a turn such as turn-1, a question such as q-1")
+    .option("--transcript", "the whole conversation of a delegation, a turn or `main`", false)
+    .option("--full", "leave nothing out of what is long", false)
+    .action((session: string, what: string | undefined, flags: ShowFlags) =>
+      choose(async (host) => (await import("./show.ts")).show(session, what, flags, host)),
     );
   addServerOptions(program.command("stop"))
     .description("stop delegations; without ids, abort the session's turn and close it")

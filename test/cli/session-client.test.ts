@@ -144,12 +144,22 @@ describe("a session that can't be worked with", () => {
     expect(await codeOf(again)).toBe(sessionErrorCodes.alreadyExists);
   }, 30_000);
 
-  test("ends a wait for a turn that will never end: terminated from outside", async () => {
+  test("ends a turn as it is terminated from outside, and can be read without a worker", async () => {
     const { session, turn } = await startSession("hold until terminated");
-    const wait = codeOf(session.waitForTurn(turn));
+    const wait = session.waitForTurn(turn);
+    await session.task({ input: { agent: "explorer", task: "quick" } }, "call-1");
+    await waitUntil(async () => (await session.report("task-1"))?.status === "completed");
     await waitUntil(() => worker.countRuns("hold until terminated") === 1);
-    await environment.client.workflow.getHandle(session.sessionId).terminate();
-    expect(await wait).toBe(sessionErrorCodes.closed);
+    await environment.client.workflow.getHandle(session.sessionId).terminate("no more");
+    expect(await wait).toMatchObject({ status: "failed", error: { code: "TERMINATED" } });
+    expect((await session.view()).isClosing).toBe(true);
+    expect(await session.report("task-1")).toMatchObject({ status: "completed", report: "quick" });
+    expect((await session.story()).end).toMatchObject({ how: "terminated", reason: "no more" });
+  }, 30_000);
+
+  test("has no worker: its story is told all the same", async () => {
+    const session = await sessions.start(sessionInput, { taskQueue: "nobody-listens" });
+    expect(await session.story()).toMatchObject({ view: { turns: [], delegations: [] }, end: undefined });
   }, 30_000);
 
   test("has no worker: a look is given up, and a delegate's state can still be told", async () => {

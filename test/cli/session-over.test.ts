@@ -95,7 +95,10 @@ describe("a session that is terminated from outside", () => {
     expect(shown).toMatchObject({
       status: "terminated",
       turns: [{ status: "failed", error: { code: "TERMINATED" } }],
-      delegations: [completed, { id: "task-2", status: "stopped" }],
+      delegations: [
+        { ...completed, report: "" },
+        { id: "task-2", status: "stopped" },
+      ],
     });
     const again = await machine.run("wait", session, "task-1", "--json");
     expect(again).toMatchObject({ code: 0, events: [completed, { type: "wait", isTimedOut: false }] });

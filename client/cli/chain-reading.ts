@@ -1,0 +1,50 @@
+import { openTranscript } from "../../worker/transcript.ts";
+import type { SessionHandle } from "../session-handle.ts";
+import { type AttemptDetail, type ChainDetail, foldTranscript } from "../story/chain-detail.ts";
+import type { TimelineEvent } from "../story/timeline.ts";
+import type { Host } from "./host.ts";
+
+/** What this host's transcript tells of a chain's runs; undefined where it has none, a reason where it can't be read. */
+export async function readChain(
+  session: SessionHandle,
+  chain: string,
+  isMeant: (runId: string) => boolean,
+  host: Host,
+): Promise<ChainDetail | undefined | { problem: string }> {
+  try {
+    const items = await openTranscript(host.stateFolder, session.sessionId, chain);
+    return items === undefined ? undefined : await foldTranscript(items, isMeant);
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Attempts of a delegate after the first: by this host's transcript, else by its own workflow, which tells them once the run is over. */
+export async function readAttempts(session: SessionHandle, id: string, host: Host): Promise<TimelineEvent[]> {
+  const detail = await readChain(session, id, (runId) => runId === id, host);
+  if (detail !== undefined && !("problem" in detail))
+    return detail.attempts.flatMap((each) => toLaterAttempt(id, each));
+  const story = await session.delegateStory(id);
+  return (story?.attempts ?? []).map((attempt) => ({ kind: "attempt", id, ...attempt }));
+}
+
+/** Attempts of turns after the first, by this host's transcript; none where it has none. */
+export async function readMainAttempts(session: SessionHandle, host: Host): Promise<TimelineEvent[]> {
+  const detail = await readChain(session, "main", () => true, host);
+  if (detail === undefined || "problem" in detail) return [];
+  return detail.attempts.flatMap((each) => toLaterAttempt("main", each));
+}
+
+export function toLaterAttempt(id: string, detail: AttemptDetail): TimelineEvent[] {
+  const { attempt, atMs } = detail;
+  if (attempt <= 1 || atMs === undefined) return [];
+  return [{ kind: "attempt", id, atMs, attempt, before: describeBefore(detail) }];
+}
+
+function describeBefore({ before }: AttemptDetail): string {
+  if (before === undefined) return "its worker was lost before it could say anything";
+  const last = new Date(before.lastEventAtMs).toISOString().slice(11, 19);
+  return before.isHandedBack
+    ? `worker ${before.worker} handed it back at its own end; last event at ${last}`
+    : `worker ${before.worker} was lost; last event at ${last}`;
+}

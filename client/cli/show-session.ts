@@ -1,0 +1,151 @@
+import type { LiveState } from "../../core/activity-text.ts";
+import { describeActivity } from "../../core/activity-text.ts";
+import { toModelLabel } from "../../core/definition.ts";
+import { type Delegation, toElapsedSeconds } from "../../core/delegation.ts";
+import type { SessionView } from "../../core/messages.ts";
+import { freshen, LiveFiles } from "../live-files.ts";
+import { mapBounded } from "../map-bounded.ts";
+import { LOOKS_AT_ONCE } from "../session-calls.ts";
+import type { SessionHandle } from "../session-handle.ts";
+import { type SessionStory, toListedView } from "../story/session-story.ts";
+import { type TimelineEvent, toTimeline } from "../story/timeline.ts";
+import { readAttempts, readMainAttempts } from "./chain-reading.ts";
+import type { Host } from "./host.ts";
+import { describeDelegate } from "./progress-lines.ts";
+import { describeQuestion, toAnswerCommands, toQuestionEvent } from "./questions.ts";
+import type { Showing } from "./show.ts";
+import { toDelegationTable } from "./summary.ts";
+import { describeSessionEnd, toTimelineJson, toTimelineLines, toTimelineText } from "./timeline-text.ts";
+
+/** Show what a session was asked, what happened in it, in the order of time, what it is doing, and how it ended. */
+export async function showSession({ sessionId, connected, flags, host }: Showing): Promise<void> {
+  const summary = await connected.sessions.describe(sessionId);
+  const session = connected.sessions.get(sessionId);
+  const story = await session.story();
+  const events = await toFullTimeline(session, story, host);
+  const live = await lookAtRunning(session, story.view, host);
+  const web = connected.toWebAddress(sessionId);
+  const { view } = story;
+  const listed = toListedView(story);
+  const lastTurn = view.turns.at(-1);
+  host.output.event({
+    type: "session",
+    session: sessionId,
+    status: summary.status,
+    ...(web === undefined ? {} : { web }),
+    taskQueue: summary.taskQueue,
+    permission: view.permissionMode,
+    input: view.input,
+    turns: listed.turns.map((each) => (each.number === lastTurn?.number ? lastTurn : each)),
+    delegations: listed.delegations.map((delegation) =>
+      toDelegationJson(delegation, live.get(delegation.id), view.nowMs),
+    ),
+    questions: view.questions.map((question) => toQuestionEvent(sessionId, question)),
+    startedAt: new Date(story.startedAtMs).toISOString(),
+    ...(story.end === undefined ? {} : { end: toEndJson(story.end) }),
+    ...(live.has("main") ? { activity: describeActivity(live.get("main"), view.nowMs) } : {}),
+    timeline: events.map(toTimelineJson),
+  });
+  const mode = `permissions ${view.permissionMode}`;
+  const status = story.end === undefined ? summary.status : describeSessionEnd(story.end);
+  host.output.print(
+    [
+      `${sessionId} · ${status} · ${view.input.workspace} · ${toModelLabel(view.input.model)} · ${mode}`,
+      ...(web === undefined ? [] : [`Temporal Web: ${web}`]),
+      `Began ${new Date(story.startedAtMs).toISOString()}; times below are UTC.`,
+      ...toCarriedLines(story),
+      "",
+      ...toTimelineText(toTimelineLines(events), story.startedAtMs, flags.full),
+      ...(lastTurn === undefined || lastTurn.answer === "" ? [] : ["", lastTurn.answer]),
+      "",
+      ...toDelegationLines(view),
+      ...toNowLines(view, live, summary.taskQueue),
+      ...toQuestionLines(view),
+    ].join("\n"),
+  );
+}
+
+function toEndJson({ how, atMs, reason, by }: NonNullable<SessionStory["end"]>) {
+  return {
+    how,
+    at: new Date(atMs).toISOString(),
+    ...(reason === "" ? {} : { reason }),
+    ...(by === "" ? {} : { by }),
+  };
+}
+
+/** With the attempts of the delegates, which their session does not record. */
+async function toFullTimeline(
+  session: SessionHandle,
+  story: SessionStory,
+  host: Host,
+): Promise<TimelineEvent[]> {
+  const retried = story.view.delegations.filter(
+    ({ status, attempts }) => status === "running" || attempts > 1,
+  );
+  const attempts = await mapBounded(retried, LOOKS_AT_ONCE, ({ id }) => readAttempts(session, id, host));
+  // The server tells of a turn's attempts only once it has ended.
+  const main = await readMainAttempts(session, host);
+  const events = toTimeline(story).filter(({ kind }) => main.length === 0 || kind !== "attempt");
+  return [...events, ...main, ...attempts.flat()].toSorted((one, other) => one.atMs - other.atMs);
+}
+
+/** What the running delegates and the main agent are doing, by the server's record and this host's files, whichever knows more. */
+export async function lookAtRunning(
+  session: SessionHandle,
+  view: SessionView,
+  host: Host,
+): Promise<Map<string, LiveState>> {
+  const lookedAtMs = Date.now();
+  const files = new LiveFiles(host.stateFolder, session.sessionId);
+  const running = view.delegations.filter(({ status }) => status === "running").map(({ id }) => id);
+  const states = new Map<string, LiveState>(await session.live(running));
+  if (view.turns.at(-1)?.status === "running") states.set("main", await session.liveTurn());
+  return new Map(
+    [...states].map(([id, state]) => [id, freshen(state, files.read(id), lookedAtMs) ?? state] as const),
+  );
+}
+
+function toCarriedLines({ carriedAtMs }: SessionStory): string[] {
+  if (carriedAtMs === undefined) return [];
+  return [
+    `It continued as new at ${new Date(carriedAtMs).toISOString()}: of what was before, turns and delegations are told.`,
+  ];
+}
+
+function toDelegationLines(view: SessionView): string[] {
+  if (view.delegations.length === 0) return ["No delegations."];
+  return [toDelegationTable(view.delegations, view.nowMs)];
+}
+
+function toNowLines(view: SessionView, live: ReadonlyMap<string, LiveState>, taskQueue: string): string[] {
+  if (live.size === 0) return [];
+  const main = live.get("main");
+  const isLost = [...live.values()].some(({ kind }) => kind === "worker-lost" || kind === "queued");
+  return [
+    "",
+    "Now:",
+    ...(main === undefined ? [] : [`main: ${describeActivity(main, view.nowMs)}`]),
+    ...view.delegations.flatMap((delegation) =>
+      delegation.status === "running"
+        ? [`${delegation.id}: ${describeDelegate(delegation, live.get(delegation.id), view.nowMs)}`]
+        : [],
+    ),
+    ...(isLost ? [`If its worker is gone: subagents worker --task-queue ${taskQueue} carries it on`] : []),
+  ];
+}
+
+function toQuestionLines({ sessionId, questions }: SessionView): string[] {
+  const open = questions.filter(({ state }) => state === "open");
+  if (open.length === 0) return [];
+  const lines = open.map(
+    (question) => `${describeQuestion(question)} · ${toAnswerCommands(sessionId, question).approve}`,
+  );
+  return ["", "Questions that wait for an answer:", ...lines];
+}
+
+export function toDelegationJson(delegation: Delegation, live: LiveState | undefined, nowMs: number) {
+  const elapsedSeconds = toElapsedSeconds(delegation, nowMs);
+  const activity = delegation.status === "running" ? { activity: describeActivity(live, nowMs), live } : {};
+  return { type: "delegation", ...delegation, elapsedSeconds, ...activity };
+}
