@@ -17,6 +17,7 @@ import type { Host } from "./host.ts";
 import type { ReplayFlags } from "./replay.ts";
 import type { RunFlags } from "./run.ts";
 import type { SendFlags } from "./send.ts";
+import { addSessionFilters, MAX_LISTED } from "./session-filters.ts";
 import type { SessionsFlags } from "./sessions.ts";
 import type { ShowFlags } from "./show.ts";
 import type { WaitFlags } from "./wait.ts";
@@ -25,8 +26,6 @@ import type { WorkerFlags } from "./worker.ts";
 
 /** Carry out a command on a host; resolves with its exit code. */
 export type Action = (host: Host) => Promise<number>;
-
-const MAX_LISTED = 1000;
 
 /**
  * Describe the command line. `choose` is told which command was asked for; nothing is carried out yet.
@@ -76,10 +75,8 @@ function addSend(program: Command, choose: (action: Action) => void): void {
 }
 
 function addLooks(program: Command, choose: (action: Action) => void): void {
-  addServerOptions(program.command("sessions"))
+  addSessionFilters(addServerOptions(program.command("sessions")))
     .description("list sessions, the latest first")
-    .option("--open", "only those that are open", false)
-    .option("--limit <count>", "at most so many", toWholeNumber(1, MAX_LISTED), 50)
     .action((flags: SessionsFlags) =>
       choose(async (host) => (await import("./sessions.ts")).sessions(flags, host)),
     );

@@ -1,0 +1,65 @@
+import type { WorkflowExecutionInfo } from "@temporalio/client";
+
+/** A session as a list shows it, by the server's records alone: it needs no worker. */
+export interface SessionSummary {
+  sessionId: string;
+  /** `open`, or how its workflow ended. */
+  status: "open" | "closed" | "cancelled" | "terminated" | "failed" | "timed_out" | "unknown";
+  /** The latest turn that has ended; undefined before the first one has. */
+  turn: { number: number; status: string; code?: string } | undefined;
+  /** The beginning of the first message; empty if the session was started without one. */
+  prompt: string;
+  workspace: string;
+  taskQueue: string;
+  startedAtMs: number;
+  closedAtMs: number | undefined;
+  runningDelegates: number;
+}
+
+export function toSummary(
+  info: Omit<WorkflowExecutionInfo, "raw">,
+  running: ReadonlyMap<string, number>,
+): SessionSummary {
+  return {
+    sessionId: info.workflowId,
+    status: toStatus(info.status.name),
+    turn: toTurn(info.memo?.turn),
+    prompt: toMemoText(info.memo?.prompt),
+    workspace: toMemoText(info.memo?.workspace),
+    taskQueue: info.taskQueue,
+    startedAtMs: info.startTime.getTime(),
+    closedAtMs: info.closeTime?.getTime(),
+    runningDelegates: running.get(info.workflowId) ?? 0,
+  };
+}
+
+/** A session writes it as `2: failed NO_REPORT`. */
+function toTurn(line: unknown): SessionSummary["turn"] {
+  const [, number, status, code] = /^(\d+): (\w+)(?: (\w+))?$/.exec(toMemoText(line)) ?? [];
+  if (number === undefined || status === undefined) return undefined;
+  return { number: Number(number), status, ...(code === undefined ? {} : { code }) };
+}
+
+/** A memo is written by whoever starts the workflow: nothing is taken for granted. */
+function toMemoText(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function toStatus(name: WorkflowExecutionInfo["status"]["name"]): SessionSummary["status"] {
+  switch (name) {
+    case "RUNNING":
+      return "open";
+    case "COMPLETED":
+      return "closed";
+    case "CANCELLED":
+      return "cancelled";
+    case "TERMINATED":
+      return "terminated";
+    case "FAILED":
+      return "failed";
+    case "TIMED_OUT":
+      return "timed_out";
+    default:
+      return "unknown";
+  }
+}
