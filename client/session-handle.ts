@@ -40,6 +40,7 @@ import { SessionError, sessionErrorCodes } from "./session-error.ts";
 import { toSessionGates } from "./session-gates.ts";
 import { type DelegateStory, readDelegateStory } from "./story/delegate-story.ts";
 import { lookUp, readSessionStory, type SessionStory, toListedView } from "./story/session-story.ts";
+import { waitForPlace } from "./wait-for-place.ts";
 
 const FIRST_POLL_MS = 250;
 const LAST_POLL_MS = 2000;
@@ -288,21 +289,4 @@ function isAway(error: unknown): boolean {
     error instanceof SessionError &&
     (error.code === sessionErrorCodes.noWorker || error.code === sessionErrorCodes.unreachable)
   );
-}
-
-const PLACE_LOOK_MS = 1_000;
-
-/** Put a wait again while the session has no place for it: others wait for it too, and their waits end. */
-async function waitForPlace<Answer>(
-  wait: () => Promise<Answer>,
-  signal: AbortSignal | undefined,
-): Promise<Answer> {
-  for (;;) {
-    try {
-      return await wait();
-    } catch (error) {
-      if (!(error instanceof SessionRefusal && error.code === refusals.tooManyWaits)) throw error;
-    }
-    await sleep(PLACE_LOOK_MS, undefined, signal === undefined ? {} : { signal });
-  }
 }
