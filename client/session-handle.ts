@@ -7,7 +7,6 @@ import {
   type PermissionAnswered,
   type PermissionStanding,
   queryNames,
-  refusals,
   type SendCall,
   type SessionView,
   signalNames,
