@@ -1,7 +1,11 @@
 import type { TraceContext } from "../../core/trace-context.ts";
-import { readTelemetry, type TelemetrySettings } from "../../worker/telemetry/settings.ts";
+import {
+  type MetricSettings,
+  readTelemetry,
+  type TelemetrySettings,
+} from "../../worker/telemetry/settings.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
-import type { Host } from "./host.ts";
+import { type Host, Interrupted } from "./host.ts";
 
 /** The span of a command: what all that it sets going belongs under. */
 export interface CommandTrace {
@@ -23,14 +27,26 @@ export async function traceCommand(
   host: Host,
   act: (trace: CommandTrace) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const trace = await startTrace(name, readTelemetry(host.environment, isAsked), host);
+  const settings = readTelemetry(host.environment, isAsked);
+  // The worker that may be started serves them: what it would refuse is refused here.
+  if (settings.metrics !== undefined) await checkMetrics(settings.metrics);
+  const trace = await startTrace(name, settings, host);
   let exitCode: ExitCode | undefined;
   try {
     exitCode = await act(trace);
     return exitCode;
+  } catch (error) {
+    if (error instanceof Interrupted) exitCode = exitCodes.interrupted;
+    throw error;
   } finally {
     await trace.end(exitCode);
   }
+}
+
+async function checkMetrics(metrics: MetricSettings): Promise<void> {
+  if (metrics.exporter !== "prometheus") return;
+  const { findMetricsEndpoint } = await import("../../worker/telemetry/metrics-endpoint.ts");
+  await findMetricsEndpoint(metrics.host, metrics.port);
 }
 
 async function startTrace(name: string, settings: TelemetrySettings, host: Host): Promise<CommandTrace> {

@@ -21,14 +21,14 @@ const IDLE_LOOK_MS = 2000;
 /** Run a worker until Ctrl-C or SIGTERM; its runs are handed back and go on elsewhere. */
 export async function worker(flags: WorkerFlags, host: Host): Promise<ExitCode> {
   const settings = readTelemetry(host.environment, flags.telemetry);
-  const connected = await host.interruption.orElse(connect(flags, host));
+  const telemetry = await startWorkerTelemetry(settings, (line) => host.output.say(line));
   try {
-    const telemetry = await startWorkerTelemetry(settings, (line) => host.output.say(line));
+    const connected = await host.interruption.orElse(connect(flags, host));
     // What the last runs tell is sent even where the worker fails.
-    await serve(flags, connected, host, telemetry).finally(() => telemetry.end());
+    await serve(flags, connected, host, telemetry).finally(() => connected.release());
     return exitCodes.completed;
   } finally {
-    await connected.release();
+    await telemetry.end();
   }
 }
 

@@ -1,6 +1,8 @@
 // Tier: the real command line, server, workers and tools against collectors that are away, hang or refuse. Only a model's words are scripted.
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { createServer, type Server } from "node:net";
+import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type OtlpReceiver, startOtlpReceiver } from "../support/otlp-receiver.ts";
 import { createMachine, type Machine, type RunningCommand } from "./cli-process.ts";
@@ -76,15 +78,21 @@ test.each<[string, () => Promise<string>]>([
 );
 
 test("a value that can't be understood ends the command before anything is started, with the variable and the value", async () => {
-  const alone = await createMachine();
-  alone.environment.OTEL_EXPORTER_OTLP_PROTOCOL = "grpc";
-  for (const words of [["run", "go", "--script", script], ["worker"], ["send", "no-such", "go"]]) {
-    const { code, stderr } = await alone.run(...words, "--telemetry");
-    expect(stderr).toContain('OTEL_EXPORTER_OTLP_PROTOCOL is "grpc": only http/protobuf is supported');
-    expect(stderr).not.toContain("Temporal server");
-    expect(code).toBe(2);
+  const bad = {
+    OTEL_EXPORTER_OTLP_PROTOCOL: ["grpc", "only http/protobuf is supported"],
+    OTEL_EXPORTER_PROMETHEUS_HOST: ["192.0.2.1", "nothing can listen there"],
+  };
+  for (const [name, [value, reason]] of Object.entries(bad)) {
+    const alone = await createMachine();
+    alone.environment[name] = value;
+    for (const words of [["run", "go", "--script", script], ["worker"], ["send", "no-such", "go"]]) {
+      const { code, stderr } = await alone.run(...words, "--telemetry");
+      expect(stderr).toContain(`${name} is ${JSON.stringify(value)}: ${reason}`);
+      expect(existsSync(path.join(alone.folder, "state", "subagents", "dev-server"))).toBe(false);
+      expect(code).toBe(2);
+    }
   }
-}, 60_000);
+}, 90_000);
 
 test("spans are JSON lines on standard error where the console is chosen, and standard output stays the command's own", async () => {
   machine.environment.OTEL_TRACES_EXPORTER = "console";

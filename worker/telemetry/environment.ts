@@ -5,6 +5,9 @@ export class ConfigurationError extends Error {
   readonly exitCode = 2;
 }
 
+/** The variables may be meant for other programs. */
+const HOW_TO_TURN_OFF = "OTEL_SDK_DISABLED=true turns traces and metrics off";
+
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Read a variable; an empty one counts as not set. */
@@ -26,7 +29,7 @@ export function readFirst(
 
 /** @throws ConfigurationError that names the variable, the value seen, and what may stand there. */
 export function refuseValue(name: string, value: string, allowed: string): never {
-  throw new ConfigurationError(`${name} is ${JSON.stringify(value)}: ${allowed}`);
+  throw new ConfigurationError(`${name} is ${JSON.stringify(value)}: ${allowed}. ${HOW_TO_TURN_OFF}`);
 }
 
 /** Read one of some words, in any case. @throws ConfigurationError. */
@@ -75,7 +78,7 @@ export function readPairs(
 function refusePair(name: string, text: string, isSecret: boolean): never {
   const form = "it must be key=value pairs with commas between them, percent-encoded";
   if (!isSecret) refuseValue(name, text, form);
-  throw new ConfigurationError(`${name} can't be read: ${form}`);
+  throw new ConfigurationError(`${name} can't be read: ${form}. ${HOW_TO_TURN_OFF}`);
 }
 
 function toPair(pair: string): [string, string] | undefined {
