@@ -1,7 +1,5 @@
 // Tier: the real command line, server, workers and tools against collectors that are away, hang or refuse. Only a model's words are scripted.
-import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { createServer, type Server } from "node:net";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type OtlpReceiver, startOtlpReceiver } from "../support/otlp-receiver.ts";
@@ -12,7 +10,6 @@ let machine: Machine;
 let server: RunningCommand;
 let script: string;
 const receivers: OtlpReceiver[] = [];
-let deadPort: Server;
 
 beforeAll(async () => {
   machine = await createMachine();
@@ -26,7 +23,6 @@ afterAll(async () => {
   server?.child.kill("SIGTERM");
   await server?.result;
   for (const receiver of receivers) await receiver.close();
-  deadPort?.close();
 }, 60_000);
 
 async function startReceiver(...answer: Parameters<typeof startOtlpReceiver>): Promise<string> {
@@ -42,20 +38,10 @@ async function findDeadEndpoint(): Promise<string> {
   return receiver.endpoint;
 }
 
-/** An address that takes connections and never says a word. */
-async function startMute(): Promise<string> {
-  deadPort = createServer(() => undefined).listen(0, "127.0.0.1");
-  await once(deadPort, "listening");
-  const address = deadPort.address();
-  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
-}
-
 test.each<[string, () => Promise<string>]>([
   ["is away", findDeadEndpoint],
-  ["takes connections and stays silent", startMute],
   ["takes requests and never answers", () => startReceiver(() => undefined)],
   ["refuses for good", () => startReceiver((response) => response.writeHead(400).end("no"))],
-  ["refuses for now", () => startReceiver((response) => response.writeHead(503).end())],
 ])(
   "a collector that %s disturbs no run, delays its end by a second or so, and is said once",
   async (_, start) => {
