@@ -4,10 +4,11 @@ import {
   type WorkflowExecutionDescription,
 } from "@temporalio/client";
 import { WorkflowIdReusePolicy } from "@temporalio/common";
+import { toMarkdownLine, toMarkdownQuote, toSummaryLine } from "../core/markdown.ts";
 import { DEFAULT_TASK_QUEUE, type SessionArguments, workflowNames } from "../core/messages.ts";
 import { AGENT_SEARCH_ATTRIBUTE } from "../core/search-attributes.ts";
 import { type SessionInput, sessionInputSchema } from "../core/session.ts";
-import { bound, toOneLine } from "../core/text.ts";
+import { toOneLine } from "../core/text.ts";
 import { callServer } from "./call-server.ts";
 import { toMissingError } from "./explain-error.ts";
 import { QUERY_PATIENCE_MS } from "./session-deadlines.ts";
@@ -68,7 +69,7 @@ export class SessionClient {
         taskQueue: options.taskQueue ?? DEFAULT_TASK_QUEUE,
         args,
         workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-        staticSummary: toOneLine(prompt, MAX_SUMMARY_CHARACTERS) || "session",
+        staticSummary: toSummaryLine(prompt, MAX_SUMMARY_CHARACTERS) || "session",
         staticDetails: toStaticDetails(input, prompt),
         memo: { prompt: toOneLine(prompt, MAX_MEMO_CHARACTERS), workspace: input.workspace },
         ...(input.hasSearchAttributes
@@ -125,6 +126,6 @@ export class SessionClient {
 }
 
 function toStaticDetails(input: SessionInput, prompt: string): string {
-  const shown = bound(prompt, MAX_DETAILS_CHARACTERS, () => "\n[cut]").replaceAll("~~~~", "~ ~ ~ ~");
-  return `Workspace \`${toOneLine(input.workspace, 300)}\`\n\n~~~~\n${shown}\n~~~~`;
+  const asked = prompt === "" ? "" : `**Asked**\n\n${toMarkdownQuote(prompt, MAX_DETAILS_CHARACTERS)}\n\n`;
+  return `${asked}Workspace ${toMarkdownLine(input.workspace, 300)}`;
 }

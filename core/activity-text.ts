@@ -1,4 +1,5 @@
 import type { AgentRunDetails } from "./agent-run.ts";
+import { toOneLine } from "./text.ts";
 
 /** What is known of a running delegate from outside its workflow. */
 export type LiveState =
@@ -33,7 +34,9 @@ export function describeDoing(live: LiveState | undefined): string {
   }
 }
 
-function describePhase(details: AgentRunDetails | undefined): string {
+type PhaseDetails = Pick<AgentRunDetails, "phase" | "tool" | "backoff">;
+
+function describePhase(details: PhaseDetails | undefined): string {
   switch (details?.phase) {
     case undefined:
       return "starting";
@@ -60,6 +63,16 @@ function describeClock(live: LiveState | undefined, nowMs: number): string {
     return ` for ${toSeconds(nowMs - details.tool.sinceMs)}s`;
   const isWaiting = details?.phase === "model" || details?.phase === "backoff" || details?.phase === "tool";
   return isWaiting ? `, last event ${toSeconds(nowMs - details.lastEventAtMs)}s ago` : "";
+}
+
+/** Say what a run is doing in words that stay true until its next event, for whoever reads them later. */
+export function describeForLater(details: PhaseDetails): string {
+  const words = toOneLine(describePhase(details), 200);
+  if (details.phase === "tool" && details.tool !== undefined)
+    return `${words} since ${new Date(details.tool.sinceMs).toISOString()}`;
+  if (details.phase === "backoff" && details.backoff !== undefined)
+    return `${words} at ${new Date(details.backoff.untilMs).toISOString()}`;
+  return words;
 }
 
 /** Whole seconds, never negative: clocks of two hosts may differ a little. */

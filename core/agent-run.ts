@@ -81,9 +81,12 @@ export type RunPhase = (typeof runPhases)[number];
 
 /**
  * Heartbeat details: the live view and the resume point, never the transcript. Times are milliseconds since the epoch by the
- * worker's clock.
+ * worker's clock. Temporal Web shows them in the order in which the run gives them.
  */
 export const agentRunDetailsSchema = z.object({
+  /** For people: what the run does, in words that stay true until the next event, and when its last event came. Absent from older workers. */
+  doing: z.string().optional(),
+  lastEventAt: z.string().optional(),
   attempt: z.number(),
   phase: z.enum(runPhases),
   turns: z.number(),

@@ -14,6 +14,29 @@ export function cutAt(text: string, limit: number): string {
   return text.slice(0, isHighSurrogate ? end - 1 : end);
 }
 
+/** Cut to at most `limit` bytes of JSON in UTF-8, a closing ellipsis included, without splitting a character. */
+export function cutAtBytes(text: string, limit: number): string {
+  const wellFormed = toWellFormed(text);
+  const mark = "…";
+  let bytes = 0;
+  let kept = 0;
+  for (const character of wellFormed) {
+    bytes += countBytes(character);
+    if (bytes > limit) return wellFormed.slice(0, kept) + mark;
+    if (bytes <= limit - countBytes(mark)) kept += character.length;
+  }
+  return wellFormed;
+}
+
+function countBytes(character: string): number {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x20) return 6;
+  if (character === '"' || character === "\\") return 2;
+  if (code < 0x80) return 1;
+  if (code < 0x800) return 2;
+  return code < 0x10000 ? 3 : 4;
+}
+
 /**
  * Bound a text to `limit` code units, mark included. `toMark` is given the number of characters left out.
  * A limit smaller than the mark yields the mark's own beginning.

@@ -120,7 +120,7 @@ function describeFailure(error: unknown): string {
 export async function loadCatalogue(request: CatalogueRequest, taskQueue: string): Promise<Catalogue> {
   const activities: Activities = proxyActivities<Activities>({
     taskQueue,
-    summary: "read the definitions",
+    summary: "read the definitions of agents",
     startToCloseTimeout: 30_000,
     scheduleToCloseTimeout: 600_000,
     retry: { maximumAttempts: 5 },

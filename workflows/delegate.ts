@@ -10,6 +10,7 @@ import {
 } from "@temporalio/workflow";
 import type { AgentRunOutcome } from "../core/agent-run.ts";
 import type { Settlement, StopCause } from "../core/delegation.ts";
+import { toSummaryLine } from "../core/markdown.ts";
 import { signalNames, toDelegateTaskQueue } from "../core/messages.ts";
 import { STATUS_SEARCH_ATTRIBUTE } from "../core/search-attributes.ts";
 import { type DelegateInput, type StopRequest, stopRequestSchema } from "../core/session.ts";
@@ -44,7 +45,7 @@ export async function delegateWorkflow(input: DelegateInput): Promise<Settlement
   const outcome = await scope.run(() =>
     carryOutRun(input.run, {
       taskQueue: toDelegateTaskQueue(workflowInfo().taskQueue),
-      summary: `${input.run.agent} works on ${input.delegationId}`,
+      summary: toSummaryLine(`${input.run.agent} works on ${input.delegationId}: ${input.run.prompt}`, 120),
       isCancelRequested: () => stopCause !== undefined || root.consideredCancelled,
     }),
   );
@@ -59,14 +60,21 @@ export async function delegateWorkflow(input: DelegateInput): Promise<Settlement
   return settlement;
 }
 
-/** Turn an outcome into a settlement. A run cancelled by somebody outside the session, in Temporal Web say, counts as stopped. */
+/**
+ * Turn an outcome into a settlement, with how it ended in front: Temporal Web shows a result from its beginning. A run cancelled by somebody outside the session, in Temporal Web say, counts as stopped.
+ */
 export function toSettlement(
   input: DelegateInput,
   outcome: AgentRunOutcome,
   stopCause: StopCause,
 ): Settlement {
-  const { status, ...rest } = outcome;
-  return { ...rest, delegationId: input.delegationId, status: toStatus(status, stopCause) };
+  const { status, error, ...rest } = outcome;
+  return {
+    delegationId: input.delegationId,
+    status: toStatus(status, stopCause),
+    ...(error === undefined ? {} : { error }),
+    ...rest,
+  };
 }
 
 function toStatus(status: AgentRunOutcome["status"], stopCause: StopCause): FinalStatus {

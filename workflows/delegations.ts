@@ -21,6 +21,7 @@ import {
 } from "../core/delegation.ts";
 import { CHILD_GRACE_SECONDS } from "../core/limits.ts";
 import { toLostChildEnding } from "../core/lost-child.ts";
+import { toMarkdownQuote, toSummaryLine } from "../core/markdown.ts";
 import { toDelegateWorkflowId } from "../core/messages.ts";
 import { AGENT_SEARCH_ATTRIBUTE, STATUS_SEARCH_ATTRIBUTE } from "../core/search-attributes.ts";
 import type { DelegateInput } from "../core/session.ts";
@@ -137,8 +138,8 @@ function startDelegate(
     parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
     cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
     workflowExecutionTimeout: (run.limits.maxDurationSeconds + CHILD_GRACE_SECONDS) * 1000,
-    staticSummary: toOneLine(`${delegation.agent}: ${delegation.description || run.prompt}`, 200),
-    staticDetails: `Task of ${delegation.id}:\n\n~~~~\n${cutAt(run.prompt, 4000).replaceAll("~~~~", "~ ~ ~ ~")}\n~~~~`,
+    staticSummary: toSummaryLine(`${delegation.agent}: ${delegation.description || run.prompt}`, 200),
+    staticDetails: `**Task** of ${delegation.id}\n\n${toMarkdownQuote(run.prompt, 4000)}`,
     eventGroups: [toEventGroup(delegation)],
     memo: { agent: delegation.agent, description: toOneLine(delegation.description, 200) },
     ...(hasSearchAttributes
@@ -161,9 +162,9 @@ async function toSettlementOfLostChild(
   const ending = toEnding(error);
   const remains = await salvageRun({ sessionId: session.id, chain: delegation.id }, session.taskQueue);
   return {
-    ...remains,
-    ...ending,
     delegationId: delegation.id,
+    ...ending,
+    ...remains,
     attempts: 1,
     denials: [],
     model: delegation.model,

@@ -35,9 +35,12 @@ import {
   permissionRequestSchema,
 } from "../core/permission-questions.ts";
 import type { PermissionMode } from "../core/permissions.ts";
+import { toGist } from "../core/report-gist.ts";
 import type { SessionInput, SessionState, Turn } from "../core/session.ts";
 import { toSessionView } from "../core/session-view.ts";
+import type { RunError } from "../core/status.ts";
 import { describeProblems } from "../core/task-calls.ts";
+import { toOneLine } from "../core/text.ts";
 import { readTraceContext } from "../core/trace-context.ts";
 import { readCatalogue } from "./catalogue.ts";
 import { delegateSettledSignal } from "./delegate.ts";
@@ -88,7 +91,18 @@ const KEPT_SENT = 20;
 /** What is left to read in Temporal Web of a session that was closed. */
 export interface SessionResult {
   turns: number;
-  delegations: { id: string; agent: string; description: string; status: string }[];
+  delegations: {
+    id: string;
+    agent: string;
+    description: string;
+    status: string;
+    /** Why it did not complete. */
+    error?: RunError;
+    turns: number;
+    toolCalls: number;
+    /** The beginning of its report, or of its answer if it names one. */
+    report: string;
+  }[];
 }
 
 /**
@@ -142,12 +156,16 @@ async function close(session: SessionContext, delegations: Delegations): Promise
   const { delegations: records } = session.state;
   return {
     turns: session.state.lastTurn,
-    delegations: records.map(({ id, agent, description, status }) => ({
+    delegations: records.map(({ id, agent, description, status, error, turns, toolCalls, report }) => ({
       id,
       agent,
       description,
       // Its worker never said so; it is cancelled as its parent ends.
       status: status === "running" ? "stop requested, not confirmed" : status,
+      ...(error === undefined ? {} : { error: { ...error, message: toOneLine(error.message, 300) } }),
+      turns,
+      toolCalls,
+      report: toOneLine(toGist(report), 300),
     })),
   };
 }

@@ -1,5 +1,6 @@
 import { condition } from "@temporalio/workflow";
 import { TASK_STOP_ANSWER_SECONDS } from "../core/limits.ts";
+import { toSummaryLine } from "../core/markdown.ts";
 import { refusals, type StopOutcome, type TaskStopAnswer, type TaskStopCall } from "../core/messages.ts";
 import { describeProblems, type TaskStopInput, taskStopInputSchema } from "../core/task-calls.ts";
 import type { Delegations } from "./delegations.ts";
@@ -39,7 +40,7 @@ export async function handleTaskStop(
   const areAllSettled = () => targets.known.every((id) => findDelegation(session, id)?.status !== "running");
   if (!areAllSettled()) {
     await condition(areAllSettled, TASK_STOP_ANSWER_SECONDS * 1000, {
-      summary: "TaskStop waits for the delegates' end",
+      summary: toSummaryLine(`TaskStop waits for the end of ${targets.known.join(", ")}`, 120),
     });
   }
   return { outcomes: [...new Set(ids)].map((id) => toOutcome(session, id, targets.unknown, before.get(id))) };

@@ -1,5 +1,6 @@
 import { condition } from "@temporalio/workflow";
 import type { Delegation } from "../core/delegation.ts";
+import { toSummaryLine } from "../core/markdown.ts";
 import { refusals, type TaskWaitAnswer, type TaskWaitCall } from "../core/messages.ts";
 import {
   clampWaitSeconds,
@@ -58,7 +59,10 @@ export async function handleTaskWait(session: SessionContext, call: TaskWaitCall
   if (!hasEnough()) {
     session.openWaits += 1;
     await condition(() => hasEnough() || session.isClosing, clampWaitSeconds(input.timeoutSeconds) * 1000, {
-      summary: `TaskWait for ${needed} of ${targets.known.length}`,
+      summary: toSummaryLine(
+        `TaskWait for ${needed} of ${targets.known.length}: ${targets.known.join(", ")}`,
+        120,
+      ),
     });
     session.openWaits -= 1;
   }

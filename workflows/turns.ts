@@ -1,6 +1,7 @@
 import { CancellationScope, condition, createEventGroup } from "@temporalio/workflow";
 import type { AgentRunInput, AgentRunOutcome } from "../core/agent-run.ts";
 import { STOP_EFFECT_SECONDS, TASK_STOP_ANSWER_SECONDS } from "../core/limits.ts";
+import { toSummaryLine } from "../core/markdown.ts";
 import { type Turn, toTurnStatus } from "../core/session.ts";
 import { addUsage, noUsage } from "../core/status.ts";
 import { boundReports, toTaskWaitText } from "../core/task-wait.ts";
@@ -111,7 +112,10 @@ async function runMain(
   return await scope.run(() =>
     carryOutRun(toMainRun(session, number, step, prompt), {
       taskQueue: session.taskQueue,
-      summary: `main agent, turn ${number}`,
+      summary: toSummaryLine(
+        `main agent, turn ${number}${step === 1 ? "" : `, step ${step}`}: ${prompt}`,
+        120,
+      ),
       group: createEventGroup(`turn ${number}`, { id: `turn-${number}` }),
       isCancelRequested: () => session.activeTurn?.isAborted ?? false,
     }),

@@ -1,3 +1,4 @@
+import { describeForLater } from "../../core/activity-text.ts";
 import type { AgentRunDetails, Denial, RunPhase } from "../../core/agent-run.ts";
 import { countLosses } from "../../core/attempts.ts";
 import { MAX_REPORT_CHARACTERS } from "../../core/limits.ts";
@@ -162,22 +163,27 @@ export class RunMonitor {
 
   toDetails(): AgentRunDetails {
     const tool = this.oldestTool;
-    return {
-      attempt: this.#start.attempt,
+    const now = {
       phase: this.phase,
+      ...(tool === undefined ? {} : { tool }),
+      ...(this.#backoff === undefined ? {} : { backoff: this.#backoff }),
+    };
+    return {
+      doing: describeForLater(now),
+      lastEventAt: new Date(this.#lastEventAtMs).toISOString(),
       turns: this.turns,
       toolCalls: this.toolCalls,
-      ...(tool === undefined ? {} : { tool }),
+      partialReport: boundReport(this.partialText, MAX_REPORT_CHARACTERS),
+      ...now,
+      usage: this.usage,
+      denials: this.denials.slice(0, 5),
       startedAtMs: this.#startedAtMs,
       lastEventAtMs: this.#lastEventAtMs,
       toldAtMs: Date.now(),
-      ...(this.#backoff === undefined ? {} : { backoff: this.#backoff }),
-      usage: this.usage,
-      partialReport: boundReport(this.partialText, MAX_REPORT_CHARACTERS),
-      denials: this.denials.slice(0, 5),
-      journalLines: this.journalLines,
+      attempt: this.#start.attempt,
       losses: this.losses,
       turnsAtStart: this.#turnsAtStart,
+      journalLines: this.journalLines,
       handedBack: this.isHandedBack,
       worker: this.#start.worker,
     };

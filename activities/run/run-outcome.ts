@@ -47,8 +47,8 @@ function build(run: AgentRunInput, monitor: RunMonitor, attempt: number, ending:
   const { code, message } = ending;
   return {
     status: ending.status,
-    report: boundReport(text, limit),
     ...(code === undefined ? {} : { error: { code, message: cutAt(toWellFormed(message ?? ""), 2000) } }),
+    report: boundReport(text, limit),
     turns: monitor.turns,
     toolCalls: monitor.toolCalls,
     usage: monitor.usage,

@@ -4,12 +4,22 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { TestWorkflowEnvironment } from "@temporalio/testing";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
-import { SessionClient, type SessionHandle } from "../../client/session-client.ts";
+import { SessionClient, type SessionHandle, type StartOptions } from "../../client/session-client.ts";
 import type { Delegation } from "../../core/delegation.ts";
+import { SEARCH_ATTRIBUTES } from "../../core/search-attributes.ts";
 import type { SessionInput } from "../../core/session.ts";
 import { type StateFolder, toStateFolder } from "../../core/state-folder.ts";
+import { chooseFreePorts } from "../../worker/server/ports.ts";
 import { type RunningWorker, startWorker } from "../../worker/worker.ts";
 import { findTemporalBinary } from "./temporal-binary.ts";
+
+export interface ServerOptions {
+  /** Whether the server pushes cancellations to workers, as our own dev server does. Default yes. */
+  hasPush?: boolean;
+  hasWeb?: boolean;
+  /** Whether ours are registered. */
+  hasSearchAttributes?: boolean;
+}
 
 /** A real dev server, a state folder and a workspace of its own; real workers, tools and processes; only a model's words are scripted. */
 export class RealServer {
@@ -17,24 +27,34 @@ export class RealServer {
   readonly folder: string;
   readonly stateFolder: StateFolder;
   readonly sessions: SessionClient;
+  /** Where Temporal Web is, if it was asked for. */
+  readonly web: string;
 
-  private constructor(environment: TestWorkflowEnvironment, folder: string) {
+  private constructor(environment: TestWorkflowEnvironment, folder: string, uiPort: number | undefined) {
     this.environment = environment;
     this.folder = folder;
+    this.web = uiPort === undefined ? "" : `http://127.0.0.1:${uiPort}`;
     this.stateFolder = toStateFolder({ XDG_STATE_HOME: path.join(folder, "state") }, undefined);
     this.sessions = new SessionClient(environment.client);
   }
 
-  /** @param hasPush whether the server pushes cancellations to workers, as our own dev server does */
-  static async start({ hasPush = true }: { hasPush?: boolean } = {}): Promise<RealServer> {
-    Runtime.install({ logger: new DefaultLogger("ERROR") });
+  static async start({
+    hasPush = true,
+    hasWeb = false,
+    hasSearchAttributes = false,
+  }: ServerOptions = {}): Promise<RealServer> {
+    installRuntime();
     const executable = { type: "existing-path" as const, path: await findTemporalBinary() };
     const flags = ["frontend.WorkerCommandsEnabled=true", "system.enableCancelActivityWorkerCommand=true"];
     const extraArgs = hasPush ? flags.flatMap((flag) => ["--dynamic-config-value", flag]) : [];
-    const environment = await TestWorkflowEnvironment.createLocal({ server: { executable, extraArgs } });
+    const uiPort = hasWeb ? (await chooseFreePorts([])).uiPort : undefined;
+    const searchAttributes = hasSearchAttributes ? [...SEARCH_ATTRIBUTES] : [];
+    const environment = await TestWorkflowEnvironment.createLocal({
+      server: { executable, extraArgs, searchAttributes, ...(uiPort === undefined ? {} : { uiPort }) },
+    });
     const folder = await mkdtemp(path.join(tmpdir(), "subagents-e2e-"));
     await mkdir(path.join(folder, "workspace"));
-    return new RealServer(environment, folder);
+    return new RealServer(environment, folder, uiPort);
   }
 
   async stop(): Promise<void> {
@@ -71,6 +91,7 @@ export class RealServer {
     taskQueue: string,
     script: object,
     input: Partial<SessionInput> = {},
+    options: StartOptions = {},
   ): Promise<SessionHandle> {
     const file = await this.writeScript(script);
     return await this.sessions.start(
@@ -88,9 +109,16 @@ export class RealServer {
         hasSearchAttributes: false,
         ...input,
       },
-      { taskQueue },
+      { taskQueue, ...options },
     );
   }
+}
+
+let isRuntimeInstalled = false;
+
+function installRuntime(): void {
+  if (!isRuntimeInstalled) Runtime.install({ logger: new DefaultLogger("ERROR") });
+  isRuntimeInstalled = true;
 }
 
 /** Wait for a condition, in real time; the error shows what was seen last. */

@@ -1,12 +1,16 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { z } from "zod";
+import { findChromium } from "./chromium.ts";
 import { findTemporalBinary, findTestServerBinary } from "./temporal-binary.ts";
 
-/** Run jest on everything, or on what the arguments name, and close with one line that counts. Fetches the servers that tests start. */
+/** Run jest on everything, or on what the arguments name, and close with one line that counts. Fetches the servers and the browser that tests start. */
+
+const BROWSER_TESTS = fileURLToPath(new URL("../browser", import.meta.url));
 
 const countsSchema = z.object({
   numPassedTests: z.number(),
@@ -20,6 +24,8 @@ async function main(): Promise<number> {
   // Fetched once, before many test files want them at the same time.
   if (!args.every((arg) => arg.startsWith("test/unit")) || args.length === 0)
     await Promise.all([findTemporalBinary(), findTestServerBinary()]);
+  // Where there is none and none can be had, the tests that need it fail and say so.
+  if (await hasBrowserTests(args)) await findChromium().catch(() => undefined);
   const folder = await mkdtemp(path.join(tmpdir(), "subagents-jest-"));
   const report = path.join(folder, "report.json");
   try {
@@ -37,6 +43,13 @@ async function main(): Promise<number> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Whether jest's patterns select one of them; without a pattern all tests run. */
+async function hasBrowserTests(args: readonly string[]): Promise<boolean> {
+  const patterns = args.filter((arg) => !arg.startsWith("-"));
+  const files = (await readdir(BROWSER_TESTS)).map((name) => path.join(BROWSER_TESTS, name));
+  return patterns.length === 0 || patterns.some((pattern) => files.some((file) => file.match(pattern)));
 }
 
 async function readCounts(report: string): Promise<z.infer<typeof countsSchema> | undefined> {
