@@ -164,11 +164,16 @@ describe("a worker's metrics", () => {
     expect((await second.result).code).toBe(0);
   }, 60_000);
 
-  test("are what the dashboard asks for and the documentation names", async () => {
-    const dashboard = await readFile(new URL("../../deploy/grafana-dashboard.json", import.meta.url), "utf8");
-    const asked = new Set(dashboard.match(/\b(?:subagents|temporal)_\w+/g));
-    expect(asked.size).toBeGreaterThan(15);
-    expect([...asked].filter((name) => !served.has(name))).toEqual([]);
+  test("are what the dashboard and the alerts ask for and the documentation names", async () => {
+    const deploy = new URL("../../deploy/", import.meta.url);
+    const dashboard = await readFile(new URL("grafana-dashboard.json", deploy), "utf8");
+    const alerts = await readFile(new URL("prometheus-alerts.yaml", deploy), "utf8");
+    const toNames = (text: string) => new Set(text.match(/\b(?:subagents|temporal)_\w+/g));
+    expect(toNames(dashboard).size).toBeGreaterThan(15);
+    expect(toNames(alerts).size).toBeGreaterThan(5);
+    // Of no worker here has workflow code failed.
+    served.add("temporal_workflow_task_execution_failed_total");
+    expect([...toNames(dashboard + alerts)].filter((name) => !served.has(name))).toEqual([]);
     const page = await readFile(new URL("../../docs/telemetry.md", import.meta.url), "utf8");
     const toFamily = (name: string) => name.replace(/_(?:bucket|sum|count)$/, "");
     const ours = new Set([...served].filter((name) => name.startsWith("subagents_")).map(toFamily));
