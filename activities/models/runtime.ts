@@ -115,7 +115,7 @@ function toRequestMaker(environment: NodeJS.ProcessEnv, thinkingLevel: ThinkingL
 const identity = { userAgent: { custom: "temporal-subagents" } };
 
 /** Reads keys from the run's environment and remembers which names were asked for: a missing key is reported by its name. */
-function toAuthContext(environment: NodeJS.ProcessEnv, lookedUp: Set<string>) {
+export function toAuthContext(environment: NodeJS.ProcessEnv, lookedUp: Set<string>) {
   return {
     env: async (name: string): Promise<string | undefined> => {
       lookedUp.add(name);

@@ -56,7 +56,7 @@ export async function connect(flags: ServerFlags, host: Host): Promise<Connected
 }
 
 /** Flags rank above the environment. */
-function toServerEnvironment(flags: ServerFlags, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+export function toServerEnvironment(flags: ServerFlags, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return {
     ...environment,
     ...(flags.address === undefined ? {} : { TEMPORAL_ADDRESS: flags.address }),

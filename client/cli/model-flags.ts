@@ -10,7 +10,7 @@ export interface ModelFlags {
 }
 
 /** Variables in which people usually keep a provider's key, and a model reference that would use it. */
-const keyVariables = {
+export const keyVariables = {
   ANTHROPIC_API_KEY: "anthropic",
   OPENAI_API_KEY: "openai",
   GEMINI_API_KEY: "google",

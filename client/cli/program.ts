@@ -5,6 +5,7 @@ import { type PermissionMode, permissionModes } from "../../core/permissions.ts"
 import type { AgentsFlags } from "./agents.ts";
 import type { ApproveFlags, DenyFlags } from "./answer.ts";
 import type { ServerFlags } from "./connect.ts";
+import type { DoctorFlags } from "./doctor.ts";
 import {
   addDefinitionOptions,
   addServerOptions,
@@ -46,6 +47,7 @@ export function createProgram(choose: (action: Action) => void): Command {
   addProcesses(program, choose);
   addAgents(program, choose);
   addReplay(program, choose);
+  addDoctor(program, choose);
   return program;
 }
 
@@ -192,5 +194,17 @@ function addReplay(program: Command, choose: (action: Action) => void): void {
     .option("--no-delegates", "leave out the histories of a workflow's delegates")
     .action((histories: string[], flags: ReplayFlags) =>
       choose(async (host) => (await import("./replay.ts")).replay(histories, flags, host)),
+    );
+}
+
+function addDoctor(program: Command, choose: (action: Action) => void): void {
+  addDefinitionOptions(addServerOptions(program.command("doctor")))
+    .description(
+      "look at what sessions need: server, state folder, programs, keys; starts and changes nothing",
+    )
+    .option("--model <provider/model>", "a model that must be known and have its key; no request is made")
+    .option("--task-queue <name>", "a queue that must have workers")
+    .action((flags: DoctorFlags) =>
+      choose(async (host) => (await import("./doctor.ts")).doctor(flags, host)),
     );
 }

@@ -171,6 +171,7 @@ describe("the command line", () => {
         "approve",
         "deny",
         "dev",
+        "doctor",
         "mode",
         "replay",
         "run",

@@ -66,7 +66,7 @@ export async function ensureServer(options: EnsureServerOptions): Promise<Server
  * Read SUBAGENTS_SERVER_PORT: where a server is looked for and the dev server is started; its Temporal Web is at 1000 above.
  * 0 looks for none and takes any free ports.
  */
-function readUsualPorts(environment: NodeJS.ProcessEnv): ServerPorts {
+export function readUsualPorts(environment: NodeJS.ProcessEnv): ServerPorts {
   const text = environment.SUBAGENTS_SERVER_PORT ?? "";
   if (text === "") return USUAL_PORTS;
   const port = Number(text);

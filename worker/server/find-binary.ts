@@ -41,6 +41,23 @@ export async function findBinary(search: BinarySearch): Promise<string> {
   );
 }
 
+/**
+ * Find Temporal's command line where it is already: on PATH, or a copy fetched earlier.
+ *
+ * @throws Error with the reason of each.
+ */
+export async function findInstalledBinary(search: BinarySearch): Promise<string> {
+  try {
+    return await findOnPath(search);
+  } catch (error) {
+    try {
+      return await findFetched(search);
+    } catch (second) {
+      throw new Error(`on PATH: ${toErrorText(error)}; fetched earlier: ${toErrorText(second)}`);
+    }
+  }
+}
+
 async function findOnPath({ environment }: BinarySearch): Promise<string> {
   for (const folder of (environment.PATH ?? "").split(path.delimiter)) {
     const candidate = path.join(folder, "temporal");

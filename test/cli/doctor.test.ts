@@ -1,0 +1,307 @@
+// `subagents doctor`: what sessions need, what is odd about it and what to do; nothing is started or changed.
+import { spawn } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { Worker } from "@temporalio/worker";
+import { toDelegateTaskQueue } from "../../core/messages.ts";
+import { bundleWorkflows } from "../../worker/workflow-bundle.ts";
+import { RealServer, until } from "../support/real-session.ts";
+import { type CommandResult, createMachine, type JsonLine, type Machine } from "./cli-process.ts";
+
+let machine: Machine;
+beforeEach(async () => {
+  machine = await createMachine();
+});
+
+const doctor = async (...words: string[]) => await machine.run("doctor", "--json", ...words);
+const find = ({ events }: CommandResult, check: string): JsonLine | undefined =>
+  events.find((event) => event.check === check);
+
+describe("without a server", () => {
+  test("a host that has what is needed is well, and nothing is started or written", async () => {
+    Object.assign(machine.environment, { ANTHROPIC_API_KEY: "sk-ant-secret" });
+    const found = await doctor();
+    expect(found.events.filter(({ level }) => level === "problem")).toEqual([]);
+    expect(found).toMatchObject({ code: 0, stderr: "" });
+    const checks = [
+      "server",
+      "dev server",
+      "state folder",
+      "node",
+      "temporal sdk",
+      "git",
+      "ripgrep",
+      "processes",
+    ];
+    for (const check of [...checks, "workspace", "definitions", "model"]) {
+      expect(find(found, check)).toMatchObject({ type: "check", level: "ok" });
+    }
+    expect(find(found, "server")?.text).toContain("none is configured and none runs");
+    expect(find(found, "model")?.text).toContain("ANTHROPIC_API_KEY");
+    expect(found.events.at(-1)).toMatchObject({ type: "result", problems: 0, exitCode: 0 });
+    expect(found.stdout).not.toContain("secret");
+    expect(await readdir(machine.folder)).toEqual([path.basename(machine.workspace)]);
+  });
+
+  test("people read a line a check, with what to do below it", async () => {
+    const { stdout, code } = await machine.run("doctor", "--workspace", path.join(machine.folder, "none"));
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^PROBLEM {2}workspace {11}\S+ is no folder\n {9}-> name one that exists by --workspace$/m,
+    );
+    expect(stdout.trimEnd().split("\n").at(-1)).toMatch(/^1 problem, \d warnings?\.$/);
+  });
+
+  test("a model must be known and have its key; no key's value is shown", async () => {
+    expect(find(await doctor("--model", "anthropic/no-such"), "model")).toMatchObject({ level: "problem" });
+    const keyless = find(await doctor("--model", "anthropic/claude-sonnet-4-5"), "model");
+    expect(keyless).toMatchObject({ level: "problem", advice: expect.stringContaining("ANTHROPIC_API_KEY") });
+    Object.assign(machine.environment, { ANTHROPIC_API_KEY: "sk-ant-secret" });
+    const found = await doctor("--model", "anthropic/claude-sonnet-4-5");
+    expect(find(found, "model")).toMatchObject({
+      level: "ok",
+      text: expect.stringContaining("ANTHROPIC_API_KEY"),
+    });
+    expect(found.stdout).not.toContain("secret");
+  });
+
+  test("definitions that are refused are a warning", async () => {
+    const agents = path.join(machine.folder, "agents");
+    await mkdir(agents);
+    await writeFile(path.join(agents, "bad.md"), "---\nname: bad\ntools: [\n---\nWork.");
+    const finding = find(await doctor("--agents", agents), "definitions");
+    expect(finding).toMatchObject({ level: "warning", text: expect.stringContaining("1 refused") });
+  });
+
+  test("a state folder that is none is a problem", async () => {
+    await writeFile(path.join(machine.folder, "file"), "");
+    for (const place of ["file", "file/deeper"]) {
+      machine.environment.XDG_STATE_HOME = path.join(machine.folder, place);
+      expect(find(await doctor(), "state folder")).toMatchObject({ level: "problem" });
+    }
+  });
+
+  test("a state folder that others may write to is a warning", async () => {
+    const root = path.join(machine.folder, "state", "subagents");
+    await mkdir(root, { recursive: true });
+    await chmod(root, 0o777);
+    const { events } = await doctor();
+    expect(events).toContainEqual(
+      expect.objectContaining({
+        check: "state folder",
+        level: "warning",
+        advice: expect.stringContaining("chmod go-w"),
+      }),
+    );
+  });
+
+  test("what workers and fetches that are gone left behind is counted, and left where it is", async () => {
+    const root = path.join(machine.folder, "state", "subagents");
+    await mkdir(path.join(root, "workers"), { recursive: true });
+    const record = path.join(root, "workers", "1-x.json");
+    await writeFile(record, JSON.stringify({ pid: 1, startTime: "long ago", host: "here" }));
+    expect(find(await doctor(), "leftovers")?.text).toContain("1 of workers that are gone");
+    expect(await readdir(path.join(root, "workers"))).toEqual(["1-x.json"]);
+  });
+
+  test.each([
+    [{ SUBAGENTS_SERVER_PORT: "seven" }, /SUBAGENTS_SERVER_PORT is "seven"/],
+    [{ TEMPORAL_API_KEY: "secret-key" }, /no address/],
+    [{ TEMPORAL_PROFILE: "nowhere" }, /nowhere/],
+  ])("%j is a problem of the server's configuration", async (variables, text) => {
+    Object.assign(machine.environment, variables);
+    const found = await doctor();
+    expect(found.code).toBe(1);
+    expect(find(found, "server")).toMatchObject({ level: "problem", text: expect.stringMatching(text) });
+    expect(found.stdout).not.toContain("secret-key");
+  });
+
+  test("a mistake in the call is said, and nothing is looked at", async () => {
+    const { code, events } = await doctor("--model", "nonsense");
+    expect(code).toBe(2);
+    expect(events).toMatchObject([{ type: "error", code: "Usage.Model" }]);
+  });
+
+  test("an address where nobody listens is told from one that accepts and never answers, both in seconds", async () => {
+    const silent = createServer(() => undefined).listen(0, "127.0.0.1");
+    await new Promise((resolve) => silent.once("listening", resolve));
+    const { port } = silent.address() as AddressInfo;
+    const startedAt = Date.now();
+    const [dead, hanging] = await Promise.all([
+      doctor("--address", "127.0.0.1:9"),
+      doctor("--address", `127.0.0.1:${port}`),
+    ]);
+    expect(Date.now() - startedAt).toBeLessThan(20_000);
+    expect(dead.code).toBe(1);
+    expect(find(dead, "server")).toMatchObject({
+      level: "problem",
+      text: expect.stringContaining("nothing listens there"),
+    });
+    expect(hanging.code).toBe(1);
+    expect(find(hanging, "server")?.text).toContain("accepts connections, and answers nothing");
+    expect(find(hanging, "node")).toMatchObject({ level: "ok" });
+    // Where it was not asked for by name, the dev server would take another port.
+    machine.environment.SUBAGENTS_SERVER_PORT = `${port}`;
+    const unasked = await doctor();
+    expect(unasked.code).toBe(0);
+    expect(find(unasked, "server")).toMatchObject({ level: "warning" });
+    silent.close();
+  });
+});
+
+describe("a server that was started plainly", () => {
+  let server: RealServer;
+  beforeAll(async () => {
+    server = await RealServer.start({ hasPush: false });
+  });
+  afterAll(async () => {
+    await server.stop();
+  });
+  const ask = async (...words: string[]) => await doctor("--address", server.address, ...words);
+
+  test("what it lacks is a warning with what to do, and stays as it is", async () => {
+    const found = await ask();
+    expect(found.code).toBe(0);
+    expect(find(found, "server")).toMatchObject({
+      level: "ok",
+      text: expect.stringMatching(/\(--address\) answers within \d+ ms/),
+    });
+    expect(find(found, "server version")).toMatchObject({ level: "ok", text: "Temporal Server 1.32.0" });
+    expect(find(found, "namespace")).toMatchObject({
+      level: "ok",
+      text: expect.stringMatching(/^default: .* \d+ days$/),
+    });
+    expect(find(found, "push flags")).toMatchObject({
+      level: "warning",
+      text: expect.stringContaining("frontend.WorkerCommandsEnabled is not set"),
+      advice: expect.stringContaining("system.enableCancelActivityWorkerCommand"),
+    });
+    for (const _ of ["once", "and again"]) {
+      expect(find(await ask(), "search attributes")).toMatchObject({
+        level: "warning",
+        text: "SubagentsAgent and SubagentsStatus are not registered",
+        advice: expect.stringContaining(
+          "temporal operator search-attribute create --name SubagentsAgent --type Keyword",
+        ),
+      });
+    }
+  });
+
+  test("a namespace that is not there is a problem", async () => {
+    const found = await ask("--namespace", "nowhere");
+    expect(found.code).toBe(1);
+    expect(find(found, "namespace")).toMatchObject({
+      level: "problem",
+      advice: expect.stringContaining("--namespace nowhere"),
+    });
+  });
+
+  test("an attribute of another type is a problem that names the type", async () => {
+    const { workflowService, operatorService } = server.environment.connection;
+    const namespace = "other-types";
+    await workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+    });
+    const add = async () =>
+      await operatorService.addSearchAttributes({
+        namespace,
+        searchAttributes: { SubagentsStatus: 3, SubagentsAgent: 2 },
+      });
+    // A namespace is known to all of a server's parts a moment after it was made.
+    await until(
+      async () =>
+        await add().then(
+          () => "",
+          (error) => String(error),
+        ),
+      (error) => error === "",
+    );
+    const found = await ask("--namespace", namespace);
+    expect(found.code).toBe(1);
+    expect(found.events.filter(({ check }) => check === "search attributes")).toMatchObject([
+      { level: "problem", text: expect.stringContaining("SubagentsStatus is registered as Int") },
+    ]);
+  });
+
+  test("a queue is served when both sessions and delegates are", async () => {
+    expect(find(await ask(), "workers")).toMatchObject({
+      level: "ok",
+      text: expect.stringContaining("nobody serves subagents"),
+    });
+    expect(find(await ask("--task-queue", "doctored"), "workers")).toMatchObject({ level: "problem" });
+    const worker = await server.startWorker("doctored");
+    const found = await ask("--task-queue", "doctored");
+    await worker.stop();
+    expect(find(found, "workers")).toMatchObject({
+      level: "ok",
+      text: expect.stringMatching(/^doctored and doctored-delegates are served by .*\d+@/),
+    });
+  });
+
+  test.each([
+    ["sessions", "halved-1", "nobody serves halved-1-delegates: delegates stay queued"],
+    ["delegates", "halved-2", "nobody serves halved-2: sessions stand still"],
+  ])("a worker for %s alone is a problem", async (half, taskQueue, text) => {
+    const activities = { runAgent: async () => undefined };
+    const { nativeConnection: connection } = server.environment;
+    const worker = await Worker.create(
+      half === "sessions"
+        ? { connection, taskQueue, activities, workflowBundle: await bundleWorkflows() }
+        : { connection, taskQueue: toDelegateTaskQueue(taskQueue), activities },
+    );
+    const found = await worker.runUntil(
+      until(
+        async () => await ask("--task-queue", taskQueue),
+        (seen) => find(seen, "workers")?.text !== `nobody serves ${taskQueue}`,
+      ),
+    );
+    expect(find(found, "workers")).toMatchObject({ level: "problem", text: expect.stringContaining(text) });
+  });
+});
+
+test("our own dev server is known as such, with both flags, and goes on", async () => {
+  const dev = machine.start("dev", "--json");
+  const ended = dev.result;
+  await until(
+    async () => dev.stdout() + dev.stderr(),
+    (said) => said.includes('"ready"'),
+    60_000,
+  );
+  const found = await doctor();
+  dev.child.kill("SIGINT");
+  expect(find(found, "server")?.text).toContain("the dev server of this state folder, which runs");
+  expect(find(found, "push flags")).toMatchObject({
+    level: "ok",
+    text: expect.stringContaining("both are set"),
+  });
+  expect(find(found, "search attributes")).toMatchObject({ level: "ok" });
+  expect(find(found, "namespace")?.text).toContain("30 days");
+  expect((await ended).code).toBe(0);
+});
+
+test("a folder that its user may not write to is a problem", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "doctor-"));
+  await chmod(folder, 0o555);
+  const main = fileURLToPath(new URL("../../client/cli/main.ts", import.meta.url));
+  // For root everything is writable: then somebody else asks.
+  const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+  const child = spawn(process.execPath, [main, "doctor", "--json", "--workspace", folder], {
+    ...nobody,
+    env: { ...machine.environment, HOME: folder, XDG_STATE_HOME: path.join(folder, "state") },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let stdout = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text;
+  });
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  await rm(folder, { recursive: true });
+  expect(stdout).toMatch(/"check":"state folder","level":"problem","text":"[^"]*can't be written/);
+  expect(stdout).toMatch(/"check":"workspace","level":"warning","text":"[^"]*can't be written/);
+  expect(code).toBe(1);
+});
