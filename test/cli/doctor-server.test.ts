@@ -1,0 +1,147 @@
+// `subagents doctor` and real servers: one that was started plainly, and our own. What it says is seen, and nothing is changed.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
+import { Worker } from "@temporalio/worker";
+import { toDelegateTaskQueue } from "../../core/messages.ts";
+import { bundleWorkflows } from "../../worker/workflow-bundle.ts";
+import { RealServer, until } from "../support/real-session.ts";
+import { type CommandResult, createMachine, type JsonLine, type Machine } from "./cli-process.ts";
+
+let machine: Machine;
+beforeEach(async () => {
+  machine = await createMachine();
+});
+
+const doctor = async (...words: string[]) => await machine.run("doctor", "--json", ...words);
+const find = ({ events }: CommandResult, check: string): JsonLine | undefined =>
+  events.find((event) => event.check === check);
+
+describe("a server that was started plainly", () => {
+  let server: RealServer;
+  beforeAll(async () => {
+    server = await RealServer.start({ hasPush: false });
+  });
+  afterAll(async () => {
+    await server.stop();
+  });
+  const ask = async (...words: string[]) => await doctor("--address", server.address, ...words);
+
+  test("what it lacks is a warning with what to do, and stays as it is", async () => {
+    const found = await ask();
+    expect(found.code).toBe(0);
+    expect(find(found, "server")).toMatchObject({
+      level: "ok",
+      text: expect.stringMatching(/\(--address\) answers within \d+ ms/),
+    });
+    expect(find(found, "server version")).toMatchObject({ level: "ok", text: "Temporal Server 1.32.0" });
+    expect(find(found, "namespace")).toMatchObject({
+      level: "ok",
+      text: expect.stringMatching(/^default: .* \d+ days$/),
+    });
+    expect(find(found, "push flags")).toMatchObject({
+      level: "warning",
+      text: expect.stringContaining("frontend.WorkerCommandsEnabled is not set"),
+      advice: expect.stringContaining("system.enableCancelActivityWorkerCommand"),
+    });
+    for (const _ of ["once", "and again"]) {
+      expect(find(await ask(), "search attributes")).toMatchObject({
+        level: "warning",
+        text: "SubagentsAgent and SubagentsStatus are not registered",
+        advice: expect.stringContaining(
+          "temporal operator search-attribute create --name SubagentsAgent --type Keyword",
+        ),
+      });
+    }
+  });
+
+  test("a namespace that is not there is a problem", async () => {
+    const found = await ask("--namespace", "nowhere");
+    expect(found.code).toBe(1);
+    expect(find(found, "namespace")).toMatchObject({
+      level: "problem",
+      advice: expect.stringContaining("--namespace nowhere"),
+    });
+  });
+
+  test("an attribute of another type is a problem that names the type", async () => {
+    const { workflowService, operatorService } = server.environment.connection;
+    const namespace = "other-types";
+    await workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+    });
+    const add = async () =>
+      await operatorService.addSearchAttributes({
+        namespace,
+        searchAttributes: { SubagentsStatus: 3, SubagentsAgent: 2 },
+      });
+    // A namespace is known to all of a server's parts a moment after it was made.
+    await until(
+      async () =>
+        await add().then(
+          () => "",
+          (error) => String(error),
+        ),
+      (error) => error === "",
+    );
+    const found = await ask("--namespace", namespace);
+    expect(found.code).toBe(1);
+    expect(found.events.filter(({ check }) => check === "search attributes")).toMatchObject([
+      { level: "problem", text: expect.stringContaining("SubagentsStatus is registered as Int") },
+    ]);
+  });
+
+  test("a queue is served when both sessions and delegates are", async () => {
+    expect(find(await ask(), "workers")).toMatchObject({
+      level: "ok",
+      text: expect.stringContaining("nobody serves subagents"),
+    });
+    expect(find(await ask("--task-queue", "doctored"), "workers")).toMatchObject({ level: "problem" });
+    const worker = await server.startWorker("doctored");
+    const found = await ask("--task-queue", "doctored");
+    await worker.stop();
+    expect(find(found, "workers")).toMatchObject({
+      level: "ok",
+      text: expect.stringMatching(/^doctored and doctored-delegates are served by .*\d+@/),
+    });
+  });
+
+  test.each([
+    ["sessions", "halved-1", "nobody serves halved-1-delegates: delegates stay queued"],
+    ["delegates", "halved-2", "nobody serves halved-2: sessions stand still"],
+  ])("a worker for %s alone is a problem", async (half, taskQueue, text) => {
+    const activities = { runAgent: async () => undefined };
+    const { nativeConnection: connection } = server.environment;
+    const worker = await Worker.create(
+      half === "sessions"
+        ? { connection, taskQueue, activities, workflowBundle: await bundleWorkflows() }
+        : { connection, taskQueue: toDelegateTaskQueue(taskQueue), activities },
+    );
+    const found = await worker.runUntil(
+      until(
+        async () => await ask("--task-queue", taskQueue),
+        (seen) => find(seen, "workers")?.text !== `nobody serves ${taskQueue}`,
+      ),
+    );
+    expect(find(found, "workers")).toMatchObject({ level: "problem", text: expect.stringContaining(text) });
+  });
+});
+
+test("our own dev server is known as such, with both flags, and goes on", async () => {
+  const dev = machine.start("dev", "--json");
+  const ended = dev.result;
+  await until(
+    async () => dev.stdout() + dev.stderr(),
+    (said) => said.includes('"ready"'),
+    60_000,
+  );
+  const found = await doctor();
+  dev.child.kill("SIGINT");
+  expect(find(found, "server")?.text).toContain("the dev server of this state folder, which runs");
+  expect(find(found, "push flags")).toMatchObject({
+    level: "ok",
+    text: expect.stringContaining("both are set"),
+  });
+  expect(find(found, "search attributes")).toMatchObject({ level: "ok" });
+  expect(find(found, "namespace")?.text).toContain("30 days");
+  expect((await ended).code).toBe(0);
+});
