@@ -41,10 +41,11 @@ export type TranscriptItem = { atMs?: number } & (
   | { kind: "damaged"; line: number }
 );
 
-/** What a call is about, for a person: its most telling argument. */
+/** What a call is about, for a person: what it searches for and where, or its most telling argument. */
 export function toCallTarget(input: unknown): string {
   if (typeof input !== "object" || input === null) return "";
-  const named = input as Record<string, unknown>;
-  const telling = named.path ?? named.command ?? named.pattern ?? named.agent ?? named.delegationIds ?? "";
+  const { path, command, pattern, agent, delegationIds } = input as Record<string, unknown>;
+  if (typeof pattern === "string" && typeof path === "string") return `${pattern} in ${path}`;
+  const telling = path ?? command ?? pattern ?? agent ?? delegationIds ?? "";
   return typeof telling === "string" ? telling : (JSON.stringify(telling) ?? "");
 }
