@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { Client, Connection } from "@temporalio/client";
+import { type OtlpReceiver, startOtlpReceiver } from "../support/otlp-receiver.ts";
 import { type Sample, scrape, sum } from "../support/prometheus.ts";
 import { createMachine, type Machine, type RunningCommand } from "./cli-process.ts";
 import { waitUntil } from "./wait-until.ts";
@@ -35,6 +36,14 @@ function startRun(script: unknown, ...flags: string[]): RunningCommand {
   const file = machine.writeScript("words", script);
   const mode = flags.length > 0 ? flags : ["--permission", "auto"];
   return machine.start("run", "go", "--json", "--script", file, "--task-queue", queue, ...mode);
+}
+
+function pushTo(receiver: OtlpReceiver, everyMs: string): void {
+  Object.assign(machine.environment, {
+    OTEL_METRICS_EXPORTER: "otlp",
+    OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${receiver.endpoint}/v1/metrics`,
+    OTEL_METRIC_EXPORT_INTERVAL: everyMs,
+  });
 }
 
 const task = (agent: string, words: string) => ({ tool: "Task", input: { agent, task: words } });
@@ -162,6 +171,29 @@ describe("a worker's metrics", () => {
     expect(await scrape(String(ready?.metrics))).not.toEqual([]);
     second.child.kill("SIGTERM");
     expect((await second.result).code).toBe(0);
+  }, 60_000);
+
+  test("are pushed where that is asked for, the last time as the worker ends", async () => {
+    const receiver = await startOtlpReceiver();
+    pushTo(receiver, "60000");
+    const pushing = await startReady("worker", "--task-queue", "pushed");
+    pushing.child.kill("SIGTERM");
+    expect((await pushing.result).code).toBe(0);
+    expect(receiver.requests.map(({ path: at }) => at)).toEqual(["/v1/metrics"]);
+    expect(receiver.requests[0]?.body.includes("temporal_num_pollers")).toBe(true);
+    await receiver.close();
+  }, 60_000);
+
+  test("that can't be pushed are said once, not at every push", async () => {
+    const receiver = await startOtlpReceiver((response) => response.writeHead(500).end());
+    pushTo(receiver, "100");
+    const refused = machine.start("worker", "--task-queue", "refused");
+    await waitUntil(() => receiver.requests.length >= 4, 60_000);
+    refused.child.kill("SIGTERM");
+    expect((await refused.result).code).toBe(0);
+    const said = refused.stderr().split("\n");
+    expect(said.filter((line) => line.includes("export failed"))).toHaveLength(1);
+    await receiver.close();
   }, 60_000);
 
   test("are what the dashboard and the alerts ask for and the documentation names", async () => {

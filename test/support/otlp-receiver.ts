@@ -24,7 +24,7 @@ export interface OtlpReceiver {
   endpoint: string;
   spans: ReceivedSpan[];
   /** Requests to any path, as they came. */
-  requests: { path: string; headers: IncomingMessage["headers"]; bytes: number }[];
+  requests: { path: string; headers: IncomingMessage["headers"]; body: Buffer }[];
   close(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export async function startOtlpReceiver(
   const server = createServer((incoming, response) => {
     void buffer(incoming).then((body) => {
       const path = incoming.url ?? "";
-      requests.push({ path, headers: incoming.headers, bytes: body.length });
+      requests.push({ path, headers: incoming.headers, body });
       if (path === "/v1/traces") spans.push(...decode(body));
       answer(response);
     });
