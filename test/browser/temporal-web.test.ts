@@ -60,7 +60,7 @@ describe("while the turn runs", () => {
 
 describe("once the turn is over", () => {
   beforeAll(async () => {
-    await finish(server, session, turn);
+    await finish(session, turn, server.workspace);
   });
 
   test("the session's page tells what each delegate was for, how it ended, why, and what it did", async () => {

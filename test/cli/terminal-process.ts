@@ -18,7 +18,10 @@ export interface TerminalCommand {
   code: Promise<number | null>;
 }
 
-export function startAtTerminal(machine: Machine, ...words: string[]): TerminalCommand {
+export function startAtTerminal(
+  machine: Pick<Machine, "environment" | "workspace">,
+  ...words: string[]
+): TerminalCommand {
   const command = [process.execPath, MAIN, ...words].map((word) => `'${word.replaceAll("'", "'\\''")}'`);
   const shell = `stty cols ${COLUMNS} rows ${ROWS}; exec ${command.join(" ")}`;
   const child = spawn("script", ["-qfec", shell, "/dev/null"], {

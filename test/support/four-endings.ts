@@ -2,7 +2,7 @@ import { cp, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import type { SessionHandle } from "../../client/session-client.ts";
-import type { SessionInput } from "../../core/session.ts";
+import type { SessionInput, Turn } from "../../core/session.ts";
 import type { RealServer } from "./real-session.ts";
 import { until } from "./real-session.ts";
 
@@ -94,7 +94,7 @@ export const script = {
     ],
     "test-runner": [
       { text: "I start the whole suite.", ...call("Bash", { command: "npm run --silent soak" }) },
-      { text: "24 of 25 tests pass. The one that fails is", silence: true },
+      { text: "24 of 25 tests pass. The one that fails is", silence: { afterCharacters: 43 } },
     ],
     fixer: [
       { text: "I make a copy.", ...call("Bash", { command: "mkdir -p copy && cp src/*.js copy/" }) },
@@ -151,12 +151,7 @@ export async function begin(
 }
 
 /** Play the rest: the third falls silent, the fourth is stopped, the fifth is left over. */
-export async function finish(
-  server: RealServer,
-  session: SessionHandle,
-  turn: number,
-  workspace = server.workspace,
-) {
+export async function finish(session: SessionHandle, turn: number, workspace: string): Promise<Turn> {
   await writeFile(path.join(workspace, "let-soak-end"), "");
   return await session.waitForTurn(turn);
 }
