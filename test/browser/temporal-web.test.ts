@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import type { SessionHandle } from "../../client/session-client.ts";
 import type { RunningWorker } from "../../worker/worker.ts";
 import { begin, finish, PROMPT, prepareWorkspace } from "../support/four-endings.ts";
-import { RealServer } from "../support/real-session.ts";
+import { RealServer, settled } from "../support/real-session.ts";
 import { TemporalWeb } from "../support/temporal-web.ts";
 
 const queue = "web";
@@ -107,6 +107,25 @@ describe("once the turn is over", () => {
     await web.openList(`SubagentsAgent = "main"`);
     await web.sees(`${session.sessionId} main completed`);
   });
+});
+
+test("who cancels a delegate there has stopped it, and who terminates one is told so by its session", async () => {
+  const sleep = { tool: "Bash", input: { command: "sleep 60" } };
+  const agents = { "test-runner": [{ text: "seen so far", calls: [sleep] }, { text: "done" }] };
+  const acted = await server.startSession(queue, { main: [{ text: "done" }], agents });
+  for (const key of ["first", "second"])
+    await acted.task({ input: { agent: "test-runner", task: "go", description: key } }, key);
+  for (const id of ["task-1", "task-2"]) {
+    await web.openWorkflow(`${acted.sessionId}/${id}`, "pending-activities");
+    await web.sees('"doing": "running Bash sleep 60');
+    await web.act(id === "task-1" ? "Request Cancellation" : "Terminate");
+    await settled(acted, id);
+  }
+  await web.openWorkflow(acted.sessionId, "user-metadata");
+  await web.sees("1 stopped · 1 failed");
+  const [first, second] = await web.readTable();
+  expect(first?.join()).toMatch(/^task-1 test-runner: first,stopped .*asked it to end,.*seen so far/);
+  expect(second?.join()).toMatch(/^task-2 test-runner: second,failed .*TERMINATED: .*,.*seen so far/);
 });
 
 describe("hostile text", () => {

@@ -61,6 +61,15 @@ export class TemporalWeb {
     await this.#goTo(`/namespaces/default/workflows?query=${encodeURIComponent(query)}`);
   }
 
+  /** Do to the workflow what a button, or an entry of the menu beside it, is named after, and confirm it. */
+  async act(name: "Request Cancellation" | "Terminate"): Promise<void> {
+    if (name === "Terminate") await this.page.getByRole("button", { name: "More Actions" }).click();
+    const entry = name === "Terminate" ? "menuitem" : "button";
+    await this.page.getByRole(entry, { name }).click();
+    const dialog = this.page.getByRole("dialog").or(this.page.getByRole("alertdialog"));
+    await dialog.getByRole("button", { name: name === "Terminate" ? name : "Confirm" }).click();
+  }
+
   /** Set the columns of the list, as its button for columns does. */
   async setColumns(labels: string[]): Promise<void> {
     const columns = JSON.stringify({ default: labels.map((label) => ({ label })) });
