@@ -1,4 +1,7 @@
 // Tier: no server. What does not replay is told apart, and where it parts from the code is named.
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect, test } from "@jest/globals";
 import { parseHistory } from "../../worker/replay/read-history.ts";
 import { replayHistories } from "../../worker/replay/replay-histories.ts";
@@ -168,4 +171,10 @@ test("one that fails hurts none of the others, and the same one may come twice",
     statuses.push(status);
   }
   expect(statuses).toEqual(["replays", "diverged", "replays", "diverged", "diverged", "replays", "replays"]);
+});
+
+test("a replay that never ends is given up, and the next one goes on in another worker", async () => {
+  const script = fileURLToPath(new URL("./stuck-replay.ts", import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: 60_000 });
+  expect(stdout).toBe("stuck,stuck,replays");
 });

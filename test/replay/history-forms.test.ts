@@ -72,6 +72,7 @@ const forms: Record<string, string | Uint8Array | object> = {
   "payloads written readable": toReadable(session) as object,
   "payloads written as their values": toValues(session) as object,
   "enumerations without their prefix": toOldEnums(session) as object,
+  "numbers for ids": { events: session.events.map((event, index) => ({ ...event, eventId: index + 1 })) },
   "a field that no one knows": {
     events: session.events.map((event) => ({ ...event, fromTheFuture: { a: 1 } })),
   },

@@ -6,8 +6,9 @@ export type Replayed =
   | { kind: "replays" }
   | { kind: "diverged" | "code-failed" | "sdk-failed" | "stuck"; message: string; stack?: string };
 
-/** A history that takes longer has met something that never answers. */
+/** A history that takes longer has met something that never answers; a hundred events take some ten milliseconds. */
 const PATIENCE_MS = 120_000;
+const PATIENCE_AN_EVENT_MS = 10;
 
 interface Work {
   history: History;
@@ -20,8 +21,7 @@ interface Work {
  */
 export class ReplayWorker {
   readonly #options: ReplayWorkerOptions;
-  #results: ReturnType<typeof Worker.runReplayHistories> | undefined;
-  #next = Promise.withResolvers<Work | undefined>();
+  #running: Running | undefined;
 
   constructor(options: ReplayWorkerOptions) {
     // As in production, workflow code runs in a thread and within a time limit: code that never ends can't take the process with it.
@@ -29,22 +29,28 @@ export class ReplayWorker {
   }
 
   /** @throws whatever keeps a replay worker from starting at all, such as a bundle that is none. */
-  async replay(history: History, workflowId: string, patienceMs = PATIENCE_MS): Promise<Replayed> {
-    this.#results ??= Worker.runReplayHistories(this.#options, this.#feed());
-    this.#next.resolve({ history, workflowId });
+  async replay(
+    history: History,
+    workflowId: string,
+    patienceMs = PATIENCE_MS + PATIENCE_AN_EVENT_MS * (history.events?.length ?? 0),
+  ): Promise<Replayed> {
+    this.#running ??= start(this.#options);
+    const { queue, results } = this.#running;
+    queue.push({ history, workflowId });
     const { promise: late, resolve } = Promise.withResolvers<"late">();
     const timer = setTimeout(() => resolve("late"), patienceMs);
     try {
-      const result = await Promise.race([this.#results.next(), late]);
+      const result = await Promise.race([results.next(), late]);
       if (result === "late") {
-        this.#forget();
+        // It can't be ended from here; it ends with the process.
+        this.#running = undefined;
         return { kind: "stuck", message: `the replay did not end within ${patienceMs / 1000} s` };
       }
       return result.done
         ? { kind: "sdk-failed", message: "the replay ended early" }
         : toReplayed(result.value.error);
     } catch (error) {
-      this.#forget();
+      this.#running = undefined;
       throw error;
     } finally {
       clearTimeout(timer);
@@ -52,23 +58,39 @@ export class ReplayWorker {
   }
 
   async close(): Promise<void> {
-    this.#next.resolve(undefined);
-    await this.#results?.next();
-    this.#forget();
+    this.#running?.queue.push(undefined);
+    await this.#running?.results.next();
+    this.#running = undefined;
+  }
+}
+
+/** One of the SDK's replay workers, and what it is fed from. */
+interface Running {
+  queue: WorkQueue;
+  results: ReturnType<typeof Worker.runReplayHistories>;
+}
+
+function start(options: ReplayWorkerOptions): Running {
+  const queue = new WorkQueue();
+  return { queue, results: Worker.runReplayHistories(options, queue.take()) };
+}
+
+/** Hands over one piece of work at a time, as the SDK asks for it. */
+class WorkQueue {
+  #next = Promise.withResolvers<Work | undefined>();
+
+  /** Undefined ends it. */
+  push(work: Work | undefined): void {
+    this.#next.resolve(work);
   }
 
-  async *#feed(): AsyncGenerator<Work> {
+  async *take(): AsyncGenerator<Work> {
     for (;;) {
       const work = await this.#next.promise;
       if (work === undefined) return;
       this.#next = Promise.withResolvers();
       yield work;
     }
-  }
-
-  #forget(): void {
-    this.#results = undefined;
-    this.#next = Promise.withResolvers();
   }
 }
 
