@@ -2,7 +2,7 @@ import { describeActivity, type LiveState, toSeconds } from "./activity-text.ts"
 import { type Delegation, toElapsedSeconds } from "./delegation.ts";
 import { MAX_TASK_WAIT_CHARACTERS } from "./limits.ts";
 import type { SessionView, StopOutcome, TaskStarted } from "./messages.ts";
-import { bound, cutAt, toOneLine } from "./text.ts";
+import { bound, cutAt, toCountText, toOneLine } from "./text.ts";
 
 /** Write TaskList's answer for the model: the cap, then one line a delegation, the running ones first. */
 export function toTaskListText(view: SessionView, live: ReadonlyMap<string, LiveState>): string {
@@ -41,7 +41,7 @@ function toLine(delegation: Delegation, live: LiveState | undefined, nowMs: numb
 function toCounts(counts: Pick<Delegation, "turns" | "toolCalls" | "usage">): string {
   const { usage } = counts;
   const tokens = usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
-  return `${counts.turns} turns, ${counts.toolCalls} tool calls, ${tokens} tokens, $${usage.cost.toFixed(4)}`;
+  return `${toCountText(counts.turns, "turn")}, ${toCountText(counts.toolCalls, "tool call")}, ${toCountText(tokens, "token")}, $${usage.cost.toFixed(4)}`;
 }
 
 /** Write Task's answer for the model. */

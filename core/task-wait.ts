@@ -4,7 +4,7 @@ import { describeDenials, describeEnding } from "./ending-text.ts";
 import { MAX_TASK_WAIT_CHARACTERS } from "./limits.ts";
 import type { TaskWaitAnswer } from "./messages.ts";
 import { shareEqually } from "./share.ts";
-import { bound, cutAt } from "./text.ts";
+import { bound, cutAt, toCountText } from "./text.ts";
 
 /** Bound the reports of a wait's targets so that all of them together fit one answer. */
 export function boundReports(targets: readonly Delegation[]): Delegation[] {
@@ -96,7 +96,7 @@ function toFrame(target: Delegation, live: LiveState | undefined, nowMs: number)
   if (target.status === "running") {
     return { head: `${title}\nStatus: running for ${elapsed}; ${describeActivity(live, nowMs)}.`, tail: "" };
   }
-  const facts = `Status: ${target.status} after ${elapsed}, ${target.turns} turns, ${target.toolCalls} tool calls, model ${target.model}.`;
+  const facts = `Status: ${target.status} after ${elapsed}, ${toCountText(target.turns, "turn")}, ${toCountText(target.toolCalls, "tool call")}, model ${target.model}.`;
   const silent = describeMissing(target);
   const none = target.report === "" && silent === "" ? "(It left no text.)" : silent;
   return {

@@ -62,3 +62,8 @@ export function escapeControls(text: string, { multiline = false } = {}): string
 export function toOneLine(text: string, limit: number): string {
   return bound(escapeControls(text.replace(/\s+/gu, " ").trim()), limit, () => "…");
 }
+
+/** Write a number with its noun: `1 turn`, `2 turns`. */
+export function toCountText(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -26,6 +26,8 @@ export interface WorkerOptions {
 }
 
 export interface RunningWorker {
+  /** Turns and delegates under way. */
+  readonly runs: number;
   /** Hand all runs back and end. Resolves once nothing is left; a no-op the second time. */
   stop(): Promise<void>;
   /** Resolves when the worker has ended, rejects if it failed. */
@@ -91,6 +93,9 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   });
   return {
     finished,
+    get runs() {
+      return workers.reduce((sum, worker) => sum + worker.getStatus().numInFlightActivities, 0);
+    },
     async stop() {
       for (const worker of workers) if (worker.getState() === "RUNNING") worker.shutdown();
       await finished;

@@ -49,7 +49,7 @@ export async function createModelRuntime(
 ): Promise<ModelRuntime> {
   if (source.kind === "script") {
     const { createScriptRuntime } = await import("./script-runtime.ts");
-    return createScriptRuntime(source, options);
+    return createScriptRuntime(source, options, options.environment);
   }
   if (source.baseUrl !== undefined) {
     const { toServerModel, toServerProvider } = await import("./openai-compatible.ts");

@@ -5,6 +5,7 @@ import { estimateContextTokens } from "@earendil-works/pi-ai/utils/estimate";
 import { type ModelSource, toModelLabel } from "../../core/definition.ts";
 import { noEvidence } from "./evidence.ts";
 import { classifyFailure } from "./failure.ts";
+import { toRedactor } from "./redact.ts";
 import { createRefusingRuntime } from "./refusing-runtime.ts";
 import type { ModelRuntime } from "./runtime.ts";
 import { readScript, type ScriptStep } from "./script-format.ts";
@@ -15,6 +16,7 @@ import { type ScriptRole, selectStep } from "./script-select.ts";
 export async function createScriptRuntime(
   source: Extract<ModelSource, { kind: "script" }>,
   role: ScriptRole,
+  environment: NodeJS.ProcessEnv,
 ): Promise<ModelRuntime> {
   const read = await readScript(source.file);
   const model = toScriptModel(source.file);
@@ -39,7 +41,12 @@ export async function createScriptRuntime(
     if (isFailing) failures.set(step, failed + 1);
     return playStep({ ...common, step, isFailing, callIds: toCallIds(step, played, repeated) });
   };
-  return { model, label, streamFn, takeFailure: (message) => classifyFailure(message, evidence, Date.now()) };
+  const redact = toRedactor(environment);
+  const takeFailure: ModelRuntime["takeFailure"] = (message) => {
+    const failure = classifyFailure(message, evidence, Date.now());
+    return { ...failure, message: redact(failure.message) };
+  };
+  return { model, label, streamFn, takeFailure };
 }
 
 /** Unique within a transcript and the same whenever the step is played: a repeated call must be known as the same one. */

@@ -2,6 +2,7 @@ import type { AgentRunInput, AgentRunOutcome } from "../../core/agent-run.ts";
 import { MAX_ANSWER_CHARACTERS, MAX_REPORT_CHARACTERS } from "../../core/limits.ts";
 import type { FailureCode } from "../../core/status.ts";
 import { cutAt, toWellFormed } from "../../core/text.ts";
+import { toRedactor } from "../models/redact.ts";
 import type { LoopEnding } from "../thread/protocol.ts";
 import { boundReport, type RunMonitor } from "./run-monitor.ts";
 
@@ -47,7 +48,7 @@ function build(run: AgentRunInput, monitor: RunMonitor, attempt: number, ending:
   const { code, message } = ending;
   return {
     status: ending.status,
-    ...(code === undefined ? {} : { error: { code, message: cutAt(toWellFormed(message ?? ""), 2000) } }),
+...(code === undefined ? {} : { error: { code, message: toSafeMessage(message ?? "") } }),
     report: boundReport(text, limit),
     turns: monitor.turns,
     toolCalls: monitor.toolCalls,
@@ -56,6 +57,11 @@ function build(run: AgentRunInput, monitor: RunMonitor, attempt: number, ending:
     denials: monitor.denials,
     model: monitor.model,
   };
+}
+
+/** An error travels further than what the agent says: into histories, lists and logs. */
+function toSafeMessage(message: string): string {
+  return cutAt(toWellFormed(toRedactor(process.env)(message)), 2000);
 }
 
 function toEnding(run: AgentRunInput, end: RunEnd, monitor: RunMonitor): Ending {

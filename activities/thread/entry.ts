@@ -1,6 +1,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { AgentEvent, AgentTool } from "@earendil-works/pi-agent-core";
 import type { TraceContext } from "../../core/trace-context.ts";
+import { toSecretHider } from "../models/redact.ts";
 import { createModelRuntime, type ModelRuntime } from "../models/runtime.ts";
 import { toolsByName } from "../tools/index.ts";
 import { type LoopHost, runLoop } from "./agent-loop.ts";
@@ -61,14 +62,19 @@ function toTools(
   permits: ReadonlyMap<string, Permit>,
 ): AgentTool[] {
   const assertOwner = async () => void (await channel.ask("assertOwner", undefined));
+  const hideSecrets = toSecretHider(process.env);
   const own = start.run.tools.map((name) =>
-    toAgentTool(toolsByName[name], (callId) => ({
-      ...start.tools,
-      callId,
-      allowedOutside: permits.get(callId)?.allowedOutside ?? [],
-      trace: permits.get(callId)?.trace,
-      assertOwner,
-    })),
+    toAgentTool(
+      toolsByName[name],
+      (callId) => ({
+        ...start.tools,
+        callId,
+        allowedOutside: permits.get(callId)?.allowedOutside ?? [],
+        trace: permits.get(callId)?.trace,
+        assertOwner,
+      }),
+      hideSecrets,
+    ),
   );
   if (start.run.role === "delegate" || start.run.catalogue.length === 0) return own;
   return [

@@ -9,8 +9,16 @@ import {
 import type { DelegationToolName } from "../../core/tools.ts";
 import type { Tool, ToolContext } from "../tools/tool.ts";
 
-/** Make one of our tools usable for pi's loop. Input that the model got wrong is answered, never thrown. */
-export function toAgentTool(tool: Tool, toContext: (callId: string) => ToolContext): AgentTool {
+/**
+ * Make one of our tools usable for pi's loop. Input that the model got wrong is answered, never thrown.
+ *
+ * @param hideSecrets applied to what a call that failed says
+ */
+export function toAgentTool(
+  tool: Tool,
+  toContext: (callId: string) => ToolContext,
+  hideSecrets: (text: string) => string,
+): AgentTool {
   return {
     name: tool.name,
     label: tool.name,
@@ -18,13 +26,14 @@ export function toAgentTool(tool: Tool, toContext: (callId: string) => ToolConte
     parameters: toParameters(tool.input),
     async execute(callId, input, signal): Promise<AgentToolResult> {
       const parsed = tool.input.safeParse(input);
-      if (!parsed.success) return toResult(`${tool.name}: ${describeProblems(parsed.error)}`, true);
+      if (!parsed.success)
+        return toResult(hideSecrets(`${tool.name}: ${describeProblems(parsed.error)}`), true);
       const { text, isError } = await tool.execute(
         parsed.data,
         toContext(callId),
         signal ?? new AbortController().signal,
       );
-      return toResult(text, isError);
+      return toResult(isError ? hideSecrets(text) : text, isError);
     },
   };
 }

@@ -3,6 +3,7 @@ import { toFailure } from "./cli-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { findStateFolder, Interrupted, listenForInterruption } from "./host.ts";
 import { createOutput, type Output } from "./output.ts";
+import { createToCommand } from "./own-command.ts";
 import { type Action, createProgram } from "./program.ts";
 
 /** Carry out a command line and give its exit code. Everything that can go wrong becomes one line that says what to do. */
@@ -11,6 +12,7 @@ async function main(words: string[]): Promise<number> {
     isJson: words.includes("--json"),
     stdout: process.stdout,
     stderr: process.stderr,
+    toCommand: createToCommand(words, process.env),
   });
   const interruption = listenForInterruption(() => process.exit(exitCodes.interrupted));
   try {

@@ -43,7 +43,9 @@ function createForTerminal(shown: Shown, isAnswerable: boolean): Progress {
   const makePrompt = keyboard === undefined ? undefined : toPromptMaker(shown, keyboard);
   const progress = createTerminalProgress(output.stderr, Date.now, makePrompt);
   const { sessionId } = shown.session;
-  const tell = keyboard ? undefined : createQuestionTeller(sessionId, isAnswerable, progress.note);
+  const tell = keyboard
+    ? undefined
+    : createQuestionTeller(sessionId, isAnswerable, progress.note, output.toCommand);
   output.divert(progress.note);
   return {
     ...progress,

@@ -35,6 +35,11 @@ export async function dev(host: Host): Promise<ExitCode> {
     await interruption.orElse(lost).catch((error) => {
       if (!interruption.signal.aborted) throw error;
     });
+    output.say(
+      lease.isOurs
+        ? "ending the server, unless another command uses it: its sessions are kept, and go on with the next one"
+        : "ending: the server goes on",
+    );
     return exitCodes.completed;
   } finally {
     await lease.release();

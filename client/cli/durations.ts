@@ -1,7 +1,4 @@
-/** Write a number with its noun: `1 turn`, `2 turns`. */
-export function toCountText(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
+export { toCountText } from "../../core/text.ts";
 
 /** Write what a single step took: below a second in milliseconds. */
 export function toStepText(milliseconds: number): string {

@@ -31,8 +31,8 @@ export interface TurnEnding {
   isInterrupted: boolean;
   /** Undefined if it was interrupted and its end could not be confirmed. */
   summary: TurnSummary | undefined;
-  /** Whether the session takes another message. */
-  isOpen: boolean;
+  /** Whether the session takes another message, can only be looked at, or is not there any more. */
+  session: "open" | "over" | "deleted";
 }
 
 /** What was last seen of a turn: all that is left of it if its session is deleted. */
@@ -53,10 +53,11 @@ export async function followTurn(following: Following): Promise<TurnEnding> {
     const isInterrupted = await waitForEnd(following);
     const summary = await summarize(following, isInterrupted ? ABORT_PATIENCE_MS : undefined);
     const isOpen = await following.session.isOpen(AbortSignal.timeout(LOOK_PATIENCE_MS)).catch(() => true);
-    return { isInterrupted, summary, isOpen };
+    return { isInterrupted, summary, session: isOpen ? "open" : "over" };
   } catch (error) {
     if (!isDeleted(error) || seen.view === undefined) throw error;
-    return { isInterrupted: false, summary: await summarizeDeleted(following, seen.view), isOpen: false };
+    const summary = await summarizeDeleted(following, seen.view);
+    return { isInterrupted: false, summary, session: "deleted" };
   } finally {
     watching.abort();
     await showing;

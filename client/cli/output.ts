@@ -1,5 +1,6 @@
 import { escapeControls } from "../../core/text.ts";
 import type { Failure } from "./cli-error.ts";
+import { type ToCommand, toPlainCommand } from "./own-command.ts";
 
 /** One line of `--json`. */
 export type JsonEvent = { type: string } & Record<string, unknown>;
@@ -16,6 +17,8 @@ export interface Output {
   readonly isJson: boolean;
   readonly stdout: TextStream;
   readonly stderr: TextStream;
+  /** How a command is written that a person may type next. */
+  readonly toCommand: ToCommand;
   /** A line for programs; dropped without `--json`. */
   event(event: JsonEvent): void;
   /** Results for people; dropped with `--json`. */
@@ -29,13 +32,19 @@ export interface Output {
 }
 
 /** Nothing that is written through it can drive a terminal: control characters are shown escaped. */
-export function createOutput(options: { isJson: boolean; stdout: TextStream; stderr: TextStream }): Output {
-  const { isJson, stdout, stderr } = options;
+export function createOutput(options: {
+  isJson: boolean;
+  stdout: TextStream;
+  stderr: TextStream;
+  toCommand?: ToCommand;
+}): Output {
+  const { isJson, stdout, stderr, toCommand = toPlainCommand } = options;
   let diverted: ((text: string) => void) | undefined;
   return {
     isJson,
     stdout,
     stderr,
+    toCommand,
     event(event) {
       if (isJson) stdout.write(`${toJsonLine(event)}\n`);
     },

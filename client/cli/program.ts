@@ -21,6 +21,7 @@ import type { SendFlags } from "./send.ts";
 import { addSessionFilters, MAX_LISTED } from "./session-filters.ts";
 import type { SessionsFlags } from "./sessions.ts";
 import type { ShowFlags } from "./show.ts";
+import { readVersion } from "./version.ts";
 import type { WaitFlags } from "./wait.ts";
 import type { WatchFlags } from "./watch.ts";
 import type { WorkerFlags } from "./worker.ts";
@@ -36,6 +37,7 @@ export type Action = (host: Host) => Promise<number>;
 export function createProgram(choose: (action: Action) => void): Command {
   const program = new Command("subagents")
     .description("Durable background delegation for AI agents, on Temporal")
+    .version(readVersion(), "--version", "print the version")
     .exitOverride()
     .showHelpAfterError("(see subagents --help)")
     .configureHelp({ showGlobalOptions: true });

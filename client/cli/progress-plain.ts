@@ -80,7 +80,7 @@ export function createPlainProgress(
       if (isEnded) return;
       const delegations = listDelegationsOfTurn(snapshot.view, snapshot.turn);
       for (const delegation of delegations) tellChange(delegation, snapshot);
-      tellQuestions ??= createQuestionTeller(snapshot.view.sessionId, isAnswerable, tell);
+      tellQuestions ??= createQuestionTeller(snapshot.view.sessionId, isAnswerable, tell, output.toCommand);
       tellQuestions(snapshot.view.questions);
       giveSignOfLife(delegations, snapshot);
     },

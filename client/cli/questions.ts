@@ -2,6 +2,7 @@ import { hostname, userInfo } from "node:os";
 import type { PermissionQuestionRecord } from "../../core/permission-questions.ts";
 import { toOneLine } from "../../core/text.ts";
 import type { JsonEvent } from "./output.ts";
+import { type ToCommand, toPlainCommand } from "./own-command.ts";
 
 /** Whether a session's questions are waited for or denied at once. */
 export const questionChoices = ["wait", "deny"] as const;
@@ -44,14 +45,18 @@ export function describeStanding({ state, by, answer }: PermissionQuestionRecord
 }
 
 /** How a question is answered from a command line. */
-export function toAnswerCommands(sessionId: string, { id }: PermissionQuestionRecord) {
+export function toAnswerCommands(sessionId: string, { id }: PermissionQuestionRecord, toCommand: ToCommand) {
   return {
-    approve: `subagents approve ${sessionId} ${id}`,
-    deny: `subagents deny ${sessionId} ${id}`,
+    approve: toCommand(`approve ${sessionId} ${id}`),
+    deny: toCommand(`deny ${sessionId} ${id}`),
   };
 }
 
-export function toQuestionEvent(sessionId: string, question: PermissionQuestionRecord): JsonEvent {
+export function toQuestionEvent(
+  sessionId: string,
+  question: PermissionQuestionRecord,
+  toCommand: ToCommand,
+): JsonEvent {
   const { id, state, chain, agent, tool, target, arguments: input, reason, by, answer } = question;
   return {
     type: "question",
@@ -67,13 +72,17 @@ export function toQuestionEvent(sessionId: string, question: PermissionQuestionR
     askedAt: new Date(question.askedAtMs).toISOString(),
     ...(by === undefined ? {} : { by }),
     ...(answer === undefined ? {} : { answer }),
-    ...(state === "open" ? toAnswerCommands(sessionId, question) : {}),
+    ...(state === "open" ? toAnswerCommands(sessionId, question, toCommand) : {}),
   };
 }
 
 /** A question as a whole, for the person who answers it. */
-export function toQuestionText(sessionId: string, question: PermissionQuestionRecord): string {
-  const { approve, deny } = toAnswerCommands(sessionId, question);
+export function toQuestionText(
+  sessionId: string,
+  question: PermissionQuestionRecord,
+  toCommand: ToCommand,
+): string {
+  const { approve, deny } = toAnswerCommands(sessionId, question, toCommand);
   return [
     `${question.id} · ${question.state === "open" ? "open" : describeStanding(question)} · ${toAsker(question)}, asked at ${new Date(question.askedAtMs).toISOString()}`,
     `${question.tool} ${question.target}`,
@@ -88,6 +97,7 @@ export function createQuestionTeller(
   sessionId: string,
   isAnswerable: boolean,
   tell: (line: string, event: JsonEvent) => void,
+  toCommand: ToCommand = toPlainCommand,
 ): (questions: readonly PermissionQuestionRecord[]) => void {
   const open = new Set<string>();
   return (questions) => {
@@ -95,11 +105,11 @@ export function createQuestionTeller(
       const { id, state } = question;
       if (state === "open" && !open.has(id)) {
         open.add(id);
-        const { approve } = toAnswerCommands(sessionId, question);
+        const { approve } = toAnswerCommands(sessionId, question, toCommand);
         const how = isAnswerable ? ` · ${approve} (or deny)` : "";
-        tell(`${describeQuestion(question)}${how}`, toQuestionEvent(sessionId, question));
+        tell(`${describeQuestion(question)}${how}`, toQuestionEvent(sessionId, question, toCommand));
       } else if (state !== "open" && open.delete(id)) {
-        tell(`${id}: ${describeStanding(question)}`, toQuestionEvent(sessionId, question));
+        tell(`${id}: ${describeStanding(question)}`, toQuestionEvent(sessionId, question, toCommand));
       }
     }
   };

@@ -13,6 +13,7 @@ import { prepareExample } from "./example.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { followTurn } from "./follow-turn.ts";
 import type { Host } from "./host.ts";
+import type { ToCommand } from "./own-command.ts";
 import { readPrompt } from "./read-prompt.ts";
 import { listWarnings, type SessionFlags, toSessionInput } from "./session-flags.ts";
 import { createSessionWorker } from "./session-worker.ts";
@@ -57,7 +58,7 @@ export async function run(argument: string | undefined, given: RunFlags, host: H
   const problem = await findModelProblem(input.model);
   if (problem !== undefined)
     throw new CliError(input.model.kind === "script" ? "Usage.Script" : "Usage.Model", problem);
-  const remarks = toRemarks(input, example?.workspace);
+  const remarks = toRemarks(input, example?.workspace, host.output.toCommand);
   return await traceCommand("run", flags.telemetry, host, (trace) =>
     carryOut({ prompt, input, flags, remarks, trace }, host),
   );
@@ -121,12 +122,13 @@ async function runDetached(plan: Plan, connected: Connected, host: Host): Promis
     await host.interruption.orElse(Promise.race([sendPrompt(session, plan), worker.failed]));
     worker.letGo();
   }
+  const { toCommand } = host.output;
   host.output.print(sessionId);
   host.output.say(
     [
       "It goes on in the background.",
-      `See it with: subagents watch ${sessionId}`,
-      `Stop it with: subagents stop ${sessionId}`,
+      `See it with: ${toCommand(`watch ${sessionId}`)}`,
+      `Stop it with: ${toCommand(`stop ${sessionId}`)}`,
     ].join("\n"),
   );
   host.output.event({ type: "detached", session: sessionId });
@@ -161,11 +163,15 @@ async function startSession(plan: Plan, connected: Connected, host: Host): Promi
 }
 
 /** What a person should know at the end. */
-function toRemarks(input: Omit<SessionInput, "hasSearchAttributes">, copy: string | undefined): string[] {
+function toRemarks(
+  input: Omit<SessionInput, "hasSearchAttributes">,
+  copy: string | undefined,
+  toCommand: ToCommand,
+): string[] {
   const scripted =
     input.model.kind === "script"
       ? [
-          `The model's words were scripted (${input.model.file}); the tools and files were real. With a model: subagents run --model PROVIDER/MODEL "..."`,
+          `The model's words were scripted (${input.model.file}); the tools and files were real. With a model: ${toCommand('run --model PROVIDER/MODEL "..."')}`,
         ]
       : [];
   return [...scripted, ...(copy === undefined ? [] : [`The example's changed copy: ${copy}`])];

@@ -9,6 +9,7 @@ import { createProgress, toUsualQuestions } from "./create-progress.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import { followTurn } from "./follow-turn.ts";
 import type { Host } from "./host.ts";
+import type { ToCommand } from "./own-command.ts";
 import type { QuestionChoice } from "./questions.ts";
 import { readPrompt } from "./read-prompt.ts";
 import { reportTurn } from "./turn-report.ts";
@@ -45,7 +46,7 @@ async function sendPrompt({ sessionId, prompt, flags, trace }: Order, host: Host
     const { session, summary, worker, connected } = opened;
     const sent = session.send(prompt, undefined, trace.context).catch((error) => {
       throw error instanceof SessionRefusal && error.code === refusals.turnRunning
-        ? toBusyError(error, summary)
+        ? toBusyError(error, summary, host.output.toCommand)
         : error;
     });
     if (flags.questions === "wait") await warnOfMute(session, host);
@@ -72,10 +73,14 @@ async function sendPrompt({ sessionId, prompt, flags, trace }: Order, host: Host
 }
 
 /** A turn whose command was killed waits for a worker, which is not to be seen from a refusal. */
-function toBusyError(refusal: SessionRefusal, { sessionId, taskQueue }: SessionSummary): CliError {
+function toBusyError(
+  refusal: SessionRefusal,
+  { sessionId, taskQueue }: SessionSummary,
+  toCommand: ToCommand,
+): CliError {
   return new CliError(
     refusal.code,
-    `${refusal.message}. See \`subagents show ${sessionId}\`, end it with \`subagents stop ${sessionId}\`; if its worker is gone, \`subagents worker --task-queue ${taskQueue}\` carries it on`,
+    `${refusal.message}. See \`${toCommand(`show ${sessionId}`)}\`, end it with \`${toCommand(`stop ${sessionId}`)}\`; if its worker is gone, \`${toCommand(`worker --task-queue ${taskQueue}`)}\` carries it on`,
   );
 }
 

@@ -63,7 +63,7 @@ export async function serveSession(serving: Serving): Promise<void> {
   }
   if (await hasLivingWorker(summary.taskQueue, connected, host)) return;
   if (isWorkspaceHere(summary)) return await worker.start();
-  if (!(await doesAnswer(serving.session))) throw toOtherHost(summary);
+  if (!(await doesAnswer(serving.session))) throw toOtherHost(summary, host);
 }
 
 /** See that a session can be looked at: by whoever answers, else by a worker of our own. */
@@ -74,7 +74,7 @@ export async function serveLook(serving: Serving): Promise<void> {
   // All workers of our own dev server live on this host, so none needs to be asked for where none is registered.
   const mayAnswer = !connected.lease.isOurs || (await hasLivingWorker(summary.taskQueue, connected, host));
   if (mayAnswer && (await doesAnswer(session))) return;
-  if (!isWorkspaceHere(summary)) throw toOtherHost(summary);
+  if (!isWorkspaceHere(summary)) throw toOtherHost(summary, host);
   await worker.start();
 }
 
@@ -89,10 +89,10 @@ function isWorkspaceHere({ workspace }: SessionSummary): boolean {
   return workspace === "" || existsSync(workspace);
 }
 
-function toOtherHost({ sessionId, workspace, taskQueue }: SessionSummary): CliError {
+function toOtherHost({ sessionId, workspace, taskQueue }: SessionSummary, { output }: Host): CliError {
   return new CliError(
     "Session.OtherHost",
-    `no worker answers for ${sessionId}, and its workspace ${workspace} is not on this host: run \`subagents worker --task-queue ${taskQueue}\` where it is`,
+    `no worker answers for ${sessionId}, and its workspace ${workspace} is not on this host: run \`${output.toCommand(`worker --task-queue ${taskQueue}`)}\` where it is`,
   );
 }
 

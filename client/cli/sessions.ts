@@ -8,6 +8,7 @@ import { type Connected, connect, type ServerFlags } from "./connect.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import type { Host } from "./host.ts";
 import type { JsonEvent } from "./output.ts";
+import type { ToCommand } from "./own-command.ts";
 import { MAX_LISTED } from "./session-filters.ts";
 import { toTable } from "./table.ts";
 
@@ -37,7 +38,7 @@ export async function sessions(flags: SessionsFlags, host: Host): Promise<ExitCo
     } = await interruption.orElse(connected.sessions.find(toFilter(flags)));
     const questions = await interruption.orElse(countQuestions(found, connected, host));
     for (const session of found) output.event(toEvent(session, questions));
-    if (found.length === 0) output.print(toNothingText(flags, connected));
+    if (found.length === 0) output.print(toNothingText(flags, connected, output.toCommand));
     else output.print(toSessionTable(found, questions));
     if (more > 0 || isCutShort) output.event({ type: "more", more, isCutShort });
     if (more > 0) output.print(`and ${more} more: raise --limit, at most ${MAX_LISTED}, or ask for fewer`);
@@ -88,12 +89,13 @@ function toEvent(session: SessionSummary, questions: ReadonlyMap<string, number>
 function toNothingText(
   { limit: _, json: __, ...flags }: SessionsFlags & { json?: boolean },
   connected: Connected,
+  toCommand: ToCommand,
 ): string {
   const { namespace, address } = connected.lease;
   const { open, address: _address, namespace: _namespace, profile: _profile, ...filters } = flags;
   if (Object.values(filters).some((value) => value !== undefined))
     return `No session of namespace ${namespace} of ${address} is like that.`;
-  return `There is no ${open ? "open session" : "session"} in namespace ${namespace} of ${address}. Begin one with: subagents run "..."`;
+  return `There is no ${open ? "open session" : "session"} in namespace ${namespace} of ${address}. Begin one with: ${toCommand('run "..."')}`;
 }
 
 function toSessionTable(found: readonly SessionSummary[], questions: ReadonlyMap<string, number>): string {

@@ -11,6 +11,7 @@ import { type SessionStory, toListedView } from "../story/session-story.ts";
 import { type TimelineEvent, toTimeline } from "../story/timeline.ts";
 import { readAttempts, readMainAttempts } from "./chain-reading.ts";
 import type { Host } from "./host.ts";
+import type { ToCommand } from "./own-command.ts";
 import { describeDelegate } from "./progress-lines.ts";
 import { describeQuestion, toAnswerCommands, toQuestionEvent } from "./questions.ts";
 import type { Showing } from "./show.ts";
@@ -40,7 +41,7 @@ export async function showSession({ sessionId, connected, flags, host }: Showing
     delegations: listed.delegations.map((delegation) =>
       toDelegationJson(delegation, live.get(delegation.id), view.nowMs),
     ),
-    questions: view.questions.map((question) => toQuestionEvent(sessionId, question)),
+    questions: view.questions.map((question) => toQuestionEvent(sessionId, question, host.output.toCommand)),
     startedAt: new Date(story.startedAtMs).toISOString(),
     ...(story.end === undefined ? {} : { end: toEndJson(story.end) }),
     ...(live.has("main") ? { activity: describeActivity(live.get("main"), view.nowMs) } : {}),
@@ -59,8 +60,8 @@ export async function showSession({ sessionId, connected, flags, host }: Showing
       ...(lastTurn === undefined || lastTurn.answer === "" ? [] : ["", lastTurn.answer]),
       "",
       ...toDelegationLines(view),
-      ...toNowLines(view, live, summary.taskQueue),
-      ...toQuestionLines(view),
+      ...toNowLines(view, live, host.output.toCommand(`worker --task-queue ${summary.taskQueue}`)),
+      ...toQuestionLines(view, host.output.toCommand),
     ].join("\n"),
   );
 }
@@ -118,7 +119,7 @@ function toDelegationLines(view: SessionView): string[] {
   return [toDelegationTable(view.delegations, view.nowMs)];
 }
 
-function toNowLines(view: SessionView, live: ReadonlyMap<string, LiveState>, taskQueue: string): string[] {
+function toNowLines(view: SessionView, live: ReadonlyMap<string, LiveState>, command: string): string[] {
   if (live.size === 0) return [];
   const main = live.get("main");
   const isLost = [...live.values()].some(({ kind }) => kind === "worker-lost" || kind === "queued");
@@ -131,15 +132,16 @@ function toNowLines(view: SessionView, live: ReadonlyMap<string, LiveState>, tas
         ? [`${delegation.id}: ${describeDelegate(delegation, live.get(delegation.id), view.nowMs)}`]
         : [],
     ),
-    ...(isLost ? [`If its worker is gone: subagents worker --task-queue ${taskQueue} carries it on`] : []),
+    ...(isLost ? [`If its worker is gone: ${command} carries it on`] : []),
   ];
 }
 
-function toQuestionLines({ sessionId, questions }: SessionView): string[] {
+function toQuestionLines({ sessionId, questions }: SessionView, toCommand: ToCommand): string[] {
   const open = questions.filter(({ state }) => state === "open");
   if (open.length === 0) return [];
   const lines = open.map(
-    (question) => `${describeQuestion(question)} · ${toAnswerCommands(sessionId, question).approve}`,
+    (question) =>
+      `${describeQuestion(question)} · ${toAnswerCommands(sessionId, question, toCommand).approve}`,
   );
   return ["", "Questions that wait for an answer:", ...lines];
 }

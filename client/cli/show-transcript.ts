@@ -17,7 +17,8 @@ export async function showTranscript({ sessionId, flags, host }: Showing, what: 
   const items = await openTranscript(host.stateFolder, sessionId, chain).catch((error) => {
     throw new CliError("Transcript.Unreadable", error.message, exitCodes.failed);
   });
-  if (items === undefined) throw toMissing(sessionId, what, host.stateFolder.root);
+  if (items === undefined)
+    throw toMissing(what, host.output.toCommand(`show ${sessionId}`), host.stateFolder.root);
   const limit = flags.full ? Number.POSITIVE_INFINITY : MAX_ITEM_CHARACTERS;
   let isIn = turn === 0;
   for await (const item of items) {
@@ -35,10 +36,10 @@ export async function showTranscript({ sessionId, flags, host }: Showing, what: 
   }
 }
 
-function toMissing(sessionId: string, what: string, root: string): CliError {
+function toMissing(what: string, command: string, root: string): CliError {
   return new CliError(
     "Transcript.NotHere",
-    `this host's state folder ${root} has no transcript of ${what} of ${sessionId}: it lies where its worker ran, or there is no such run; \`subagents show ${sessionId}\` lists them`,
+    `this host's state folder ${root} has no transcript of ${what} of this session: it lies where its worker ran, or there is no such run; \`${command}\` lists them`,
   );
 }
 

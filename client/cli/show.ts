@@ -62,6 +62,6 @@ async function showQuestion({ sessionId, connected, host }: Showing, questionId:
       `${sessionId} has no question ${questionId}, or keeps it no longer; it has: ${known}`,
     );
   }
-  host.output.event(toQuestionEvent(sessionId, question));
-  host.output.print(toQuestionText(sessionId, question));
+  host.output.event(toQuestionEvent(sessionId, question, host.output.toCommand));
+  host.output.print(toQuestionText(sessionId, question, host.output.toCommand));
 }

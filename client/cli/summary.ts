@@ -1,9 +1,13 @@
 import { type Delegation, toElapsedSeconds } from "../../core/delegation.ts";
 import type { Turn } from "../../core/session.ts";
 import type { Usage } from "../../core/status.ts";
+import { toOneLine } from "../../core/text.ts";
 import { toCountText, toDurationText } from "./durations.ts";
 import type { JsonEvent } from "./output.ts";
 import { toTable } from "./table.ts";
+
+const MAX_DENIAL_LINES = 10;
+const MAX_DENIAL_CHARACTERS = 200;
 
 /** What a turn came to. */
 export interface TurnSummary {
@@ -49,8 +53,25 @@ export function toResultEvent({ sessionId, turn, delegations, nowMs }: TurnSumma
 export function toSummaryText({ turn, delegations, nowMs }: TurnSummary): string {
   const tokens = toTokens(turn.usage);
   const why = turn.error === undefined ? "" : ` (${turn.error.code}: ${turn.error.message})`;
-  const head = `${turn.status}${why} after ${toDurationText(toTurnSeconds(turn, nowMs))}: ${toCountText(turn.turns, "turn")}, ${toCountText(turn.toolCalls, "tool call")}, ${tokens} tokens`;
-  return delegations.length === 0 ? head : `${head}\n\n${toDelegationTable(delegations, nowMs)}`;
+  const head = `${turn.status}${why} after ${toDurationText(toTurnSeconds(turn, nowMs))}: ${toCountText(turn.turns, "turn")}, ${toCountText(turn.toolCalls, "tool call")}, ${toCountText(tokens, "token")}`;
+  if (delegations.length === 0) return head;
+  return [head, "", toDelegationTable(delegations, nowMs), ...toDenialLines(delegations)].join("\n");
+}
+
+/** Calls that were not allowed, by delegate. */
+function toDenialLines(delegations: readonly Delegation[]): string[] {
+  const lines = delegations.flatMap(({ id, agent, denials }) =>
+    denials.map(
+      ({ tool, target, reason }) =>
+        `${id} ${agent}: ${tool} ${toOneLine(target, MAX_DENIAL_CHARACTERS)} was not allowed: ${toOneLine(reason, MAX_DENIAL_CHARACTERS)}`,
+    ),
+  );
+  if (lines.length <= MAX_DENIAL_LINES) return lines.length === 0 ? [] : ["", ...lines];
+  return [
+    "",
+    ...lines.slice(0, MAX_DENIAL_LINES),
+    `and ${lines.length - MAX_DENIAL_LINES} more calls that were not allowed`,
+  ];
 }
 
 export function toDelegationTable(delegations: readonly Delegation[], nowMs: number): string {

@@ -23,7 +23,7 @@ export function reportTurn(
   if (summary === undefined) {
     output.fail({
       code: "Interrupted",
-      message: `interrupted; that the turn of ${sessionId} has ended could not be confirmed: see \`subagents show ${sessionId}\``,
+      message: `interrupted; that the turn of ${sessionId} has ended could not be confirmed: see \`${output.toCommand(`show ${sessionId}`)}\``,
       exitCode: exitCodes.interrupted,
     });
     return exitCodes.interrupted;
@@ -33,11 +33,22 @@ export function reportTurn(
   const next = [
     ...remarks,
     ...(web === undefined ? [] : [toWebLine(web, connected)]),
-    ending.isOpen
-      ? `The session is open. Go on with: subagents send ${sessionId} "..."`
-      : "The session is over: it takes no further message.",
+    ...toNextLines(ending, sessionId, output),
   ];
   output.say(`\n${toSummaryText(summary)}\n\n${next.join("\n")}`);
   output.event(toResultEvent(summary));
   return isInterrupted ? exitCodes.interrupted : toExitCode(summary.turn.status);
+}
+
+function toNextLines({ session }: TurnEnding, sessionId: string, { toCommand }: Output): string[] {
+  switch (session) {
+    case "open":
+      return [`The session is open. Go on with: ${toCommand(`send ${sessionId} "..."`)}`];
+    case "over":
+      return [
+        `The session is over: it takes no further message. What happened: ${toCommand(`show ${sessionId}`)}`,
+      ];
+    case "deleted":
+      return ["The session is not on the server any more."];
+  }
 }

@@ -61,7 +61,7 @@ function createLineDisplay(output: Output): WatchDisplay {
       printChange("head", head, head);
       printChange("notice", notice ?? "", notice ?? "");
       for (const row of rows) printChange(`row ${row.id}`, toState(row), toRowLine(row));
-      tellQuestions ??= createQuestionTeller(sessionId, true, print);
+      tellQuestions ??= createQuestionTeller(sessionId, true, print, output.toCommand);
       tellQuestions(questions);
     },
     end: () => undefined,
@@ -96,7 +96,12 @@ function createJsonDisplay(output: Output): WatchDisplay {
         const { state: _, doing: __, ...shown } = row;
         output.event({ type: "agent", session: sessionId, ...shown });
       }
-      tellQuestions ??= createQuestionTeller(sessionId, true, (_, event) => output.event(event));
+      tellQuestions ??= createQuestionTeller(
+        sessionId,
+        true,
+        (_, event) => output.event(event),
+        output.toCommand,
+      );
       tellQuestions(questions);
     },
     end: () => undefined,

@@ -5,6 +5,7 @@ import { CliError } from "./cli-error.ts";
 import { type Connected, connect, type ServerFlags } from "./connect.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import type { Host } from "./host.ts";
+import type { ToCommand } from "./own-command.ts";
 import { createWatchDisplay, type WatchDisplay } from "./watch-display.ts";
 import type { WatchPicture } from "./watch-lines.ts";
 import { toWatchRows } from "./watch-row.ts";
@@ -24,7 +25,7 @@ export async function watch(sessionId: string | undefined, flags: WatchFlags, ho
   try {
     const { sessions } = connected;
     const summary = await host.interruption.orElse(
-      sessionId === undefined ? findLatest(connected) : sessions.describe(sessionId),
+      sessionId === undefined ? findLatest(connected, host.output.toCommand) : sessions.describe(sessionId),
     );
     const session = sessions.get(summary.sessionId);
     const source = new WatchSource({ sessions, session, summary, stateFolder: host.stateFolder });
@@ -52,13 +53,13 @@ async function showUntilEnd(
   for (;;) {
     // Asked for before it is drawn, so that the last state is on the screen.
     const isOver = !source.isOpen || (flags.untilSettled && source.isSettled);
-    display.show(() => toPicture(source));
+    display.show(() => toPicture(source, host.output.toCommand));
     if (isOver) return;
     await sleep(display.everyMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
 
-function toPicture(source: WatchSource): WatchPicture {
+function toPicture(source: WatchSource, toCommand: ToCommand): WatchPicture {
   const watched = source.see();
   const { sessionId, status, prompt } = source.summary;
   const mode = watched.view === undefined ? "" : ` · permissions ${watched.view.permissionMode}`;
@@ -66,23 +67,26 @@ function toPicture(source: WatchSource): WatchPicture {
     sessionId,
     status,
     head: `${sessionId} · ${status}${mode} · ${toOneLine(prompt, MAX_PROMPT_CHARACTERS)}`,
-    notice: toNotice(source),
+    notice: toNotice(source, toCommand),
     rows: toWatchRows(watched),
     questions: watched.view?.questions ?? [],
   };
 }
 
-function toNotice({ serverProblem, isAnswering, summary }: WatchSource): string | undefined {
+function toNotice(
+  { serverProblem, isAnswering, summary }: WatchSource,
+  toCommand: ToCommand,
+): string | undefined {
   if (serverProblem !== undefined) return `server unreachable: ${serverProblem}`;
   if (isAnswering || summary.status !== "open") return undefined;
-  return `no worker answers: subagents worker --task-queue ${summary.taskQueue} carries it on`;
+  return `no worker answers: ${toCommand(`worker --task-queue ${summary.taskQueue}`)} carries it on`;
 }
 
-async function findLatest({ sessions, lease }: Connected): Promise<SessionSummary> {
+async function findLatest({ sessions, lease }: Connected, toCommand: ToCommand): Promise<SessionSummary> {
   const [latest] = await sessions.list({ isOpen: true, limit: 1 });
   if (latest !== undefined) return latest;
   throw new CliError(
     "Session.NoneOpen",
-    `no session is open in namespace ${lease.namespace} of ${lease.address}. Begin one with: subagents run "..."`,
+    `no session is open in namespace ${lease.namespace} of ${lease.address}. Begin one with: ${toCommand('run "..."')}`,
   );
 }

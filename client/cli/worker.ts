@@ -4,6 +4,7 @@ import { startWorkerTelemetry, type WorkerTelemetry } from "../../worker/telemet
 import { startWorker } from "../../worker/worker.ts";
 import type { SessionHandle } from "../session-handle.ts";
 import { type Connected, connect, type ServerFlags } from "./connect.ts";
+import { toCountText } from "./durations.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import type { Host } from "./host.ts";
 
@@ -49,6 +50,7 @@ async function serve(
   });
   sayReady(flags, connected, host, telemetry);
   await Promise.race([running.finished, waitForReasonToEnd(flags, connected, host)]);
+  if (host.interruption.signal.aborted) host.output.say(toEndingText(running.runs));
   await running.stop();
 }
 
@@ -64,6 +66,12 @@ function sayReady(
   if (places.traces !== undefined) output.say(`traces: ${places.traces}`);
   for (const warning of warnings) output.say(`warning: ${warning}`);
   output.event({ type: "ready", pid, taskQueue, namespace, address, ...places, warnings });
+}
+
+function toEndingText(runs: number): string {
+  return runs === 0
+    ? "ending: nothing is under way here"
+    : `handing ${toCountText(runs, "run")} back: they go on with another worker; Ctrl-C once more ends at once`;
 }
 
 async function waitForReasonToEnd(flags: WorkerFlags, connected: Connected, host: Host): Promise<void> {

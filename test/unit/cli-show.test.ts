@@ -2,8 +2,10 @@ import { describe, expect, test } from "@jest/globals";
 import { describeCall, toChainLines, toToolSummary } from "../../client/cli/chain-text.ts";
 import { toStatuses, toTimeMs } from "../../client/cli/session-filters.ts";
 import { toItemText } from "../../client/cli/show-transcript.ts";
+import { toSummaryText } from "../../client/cli/summary.ts";
 import { describeEvent, toTimelineText } from "../../client/cli/timeline-text.ts";
 import { foldTranscript } from "../../client/story/chain-detail.ts";
+import { createDelegation } from "../../core/delegation.ts";
 import { noUsage } from "../../core/status.ts";
 import type { TranscriptItem } from "../../core/transcript.ts";
 
@@ -122,4 +124,27 @@ describe("a filter of sessions", () => {
     expect(toStatuses("Running, timed-out")).toEqual(["open", "timed_out"]);
     expect(() => toStatuses("fine")).toThrow(/Allowed are open, closed/);
   });
+});
+
+test("the end of a turn counts in words of one and many, and names what was not allowed", () => {
+  const start = { number: 1, agent: "fixer", description: "x", callKey: undefined, resumedFrom: undefined };
+  const record = createDelegation({ ...start, definitionFingerprint: "", model: "m", tools: [], nowMs: 0 });
+  const denials = [{ tool: "Bash", target: "rm -rf\u001b[2J", reason: "nobody is there to give it" }];
+  const counts = { turns: 1, toolCalls: 1, usage: { ...noUsage, input: 1 }, attempts: 1 };
+  const turn = {
+    number: 1,
+    prompt: "x",
+    status: "completed" as const,
+    startedAtMs: 0,
+    endedAtMs: 5,
+    answer: "",
+  };
+  const text = toSummaryText({
+    sessionId: "s",
+    turn: { ...turn, ...counts },
+    delegations: [{ ...record, status: "completed", settledAtMs: 5, denials }],
+    nowMs: 5,
+  });
+  expect(text).toMatch(/^completed after 0\.0 s: 1 turn, 1 tool call, 1 token\n/);
+  expect(text).toContain("task-1 fixer: Bash rm -rf\\x1b[2J was not allowed: nobody is there to give it");
 });

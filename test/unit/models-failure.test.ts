@@ -3,7 +3,7 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import { noEvidence, type ResponseEvidence, toTransportError } from "../../activities/models/evidence.ts";
 import { classifyFailure, MAX_FAILURE_CHARACTERS } from "../../activities/models/failure.ts";
-import { toRedactor } from "../../activities/models/redact.ts";
+import { toRedactor, toSecretHider } from "../../activities/models/redact.ts";
 
 function classify(
   evidence: Partial<ResponseEvidence>,
@@ -193,5 +193,12 @@ test("keys are taken out of what is stored and shown", () => {
   expect(redact("bad key correct-horse-battery in /home/somebody")).toBe("bad key [key] in /home/somebody");
   expect(redact("sk-proj-abcdefghijkl and Bearer abcdefgh12 and /v1?key=AIzaXYZ&x=1")).toBe(
     "[key] and Bearer [key] and /v1?key=[key]&x=1",
+  );
+});
+
+test("what a tool says loses the environment's secrets, and nothing that only looks like one", () => {
+  const hide = toSecretHider({ MY_API_KEY: "correct-horse-battery" });
+  expect(hide("cat: correct-horse-battery: no such file as sk-proj-abcdefghijkl")).toBe(
+    "cat: [key]: no such file as sk-proj-abcdefghijkl",
   );
 });
