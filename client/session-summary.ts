@@ -1,4 +1,5 @@
 import type { WorkflowExecutionInfo } from "@temporalio/client";
+import { fromTurnLine, type TurnLine } from "../core/turn-line.ts";
 
 /** A session as a list shows it, by the server's records alone: it needs no worker. */
 export interface SessionSummary {
@@ -6,7 +7,7 @@ export interface SessionSummary {
   /** `open`, or how its workflow ended. */
   status: "open" | "closed" | "cancelled" | "terminated" | "failed" | "timed_out" | "unknown";
   /** The latest turn that has ended; undefined before the first one has. */
-  turn: { number: number; status: string; code?: string } | undefined;
+  turn: TurnLine | undefined;
   /** The beginning of the first message; empty if the session was started without one. */
   prompt: string;
   workspace: string;
@@ -23,7 +24,7 @@ export function toSummary(
   return {
     sessionId: info.workflowId,
     status: toStatus(info.status.name),
-    turn: toTurn(info.memo?.turn),
+    turn: fromTurnLine(info.memo?.turn),
     prompt: toMemoText(info.memo?.prompt),
     workspace: toMemoText(info.memo?.workspace),
     taskQueue: info.taskQueue,
@@ -31,13 +32,6 @@ export function toSummary(
     closedAtMs: info.closeTime?.getTime(),
     runningDelegates: running.get(info.workflowId) ?? 0,
   };
-}
-
-/** A session writes it as `2: failed NO_REPORT`. */
-function toTurn(line: unknown): SessionSummary["turn"] {
-  const [, number, status, code] = /^(\d+): (\w+)(?: (\w+))?$/.exec(toMemoText(line)) ?? [];
-  if (number === undefined || status === undefined) return undefined;
-  return { number: Number(number), status, ...(code === undefined ? {} : { code }) };
 }
 
 /** A memo is written by whoever starts the workflow: nothing is taken for granted. */

@@ -2,6 +2,7 @@ import { type Delegation, toElapsedSeconds } from "./delegation.ts";
 import { toGist } from "./report-gist.ts";
 import type { Turn } from "./session.ts";
 import { cutAtBytes, toOneLine } from "./text.ts";
+import { toTurnLine } from "./turn-line.ts";
 
 /** A memo above 2 KiB is warned of by the server; what the lines, and the quotes around them, may take of it. */
 const MAX_LINES = 10;
@@ -19,7 +20,7 @@ export function toSessionMemo(turn: Turn, delegations: readonly Delegation[], no
   const lines = delegations.slice(-MAX_LINES).map((record) => toLine(record, nowMs));
   const earlier = delegations.length - lines.length;
   return {
-    turn: `${turn.number}: ${turn.status}${turn.error === undefined ? "" : ` ${turn.error.code}`}`,
+    turn: toTurnLine(turn),
     answer: toBoundLine(turn.answer, MAX_ANSWER_BYTES),
     delegations: earlier > 0 ? [`${earlier} earlier ones`, ...lines] : lines,
   };

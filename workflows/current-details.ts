@@ -4,6 +4,7 @@ import { toMarkdownLine, toMarkdownQuote } from "../core/markdown.ts";
 import { toGist } from "../core/report-gist.ts";
 import type { DelegateInput, SessionInput, SessionState, Turn } from "../core/session.ts";
 import { type DelegationStatus, delegationStatuses, type RunError } from "../core/status.ts";
+import { toCountText } from "../core/text.ts";
 
 /** Rows of a session's table in Temporal Web; the latest are shown. */
 const MAX_ROWS = 40;
@@ -55,7 +56,7 @@ const unspokenReasons: Partial<Record<DelegationStatus, string>> = {
 
 function describeWork({ status, turns, toolCalls, report }: Delegation): string {
   if (status === "running") return "";
-  const counts = `${count(turns, "turn")}, ${count(toolCalls, "tool call")}`;
+  const counts = `${toCountText(turns, "turn")}, ${toCountText(toolCalls, "tool call")}`;
   return report === "" ? counts : `${counts}. ${toMarkdownLine(toGist(report), 160)}`;
 }
 
@@ -75,7 +76,7 @@ export function toDelegateDetails(input: DelegateInput, settlement: Settlement |
   if (settlement === undefined) return [`**running** · ${head}`, task].join("\n\n");
   const { status, error, turns, toolCalls, report } = settlement;
   const why = error === undefined ? (unspokenReasons[status] ?? "") : `: ${describeError(error, 500)}`;
-  const facts = `${head} · ${count(turns, "turn")}, ${count(toolCalls, "tool call")}`;
+  const facts = `${head} · ${toCountText(turns, "turn")}, ${toCountText(toolCalls, "tool call")}`;
   return [
     `**${status}**${why}`,
     facts,
@@ -90,8 +91,4 @@ function isWhole(status: DelegationStatus): boolean {
 
 function describeError(error: RunError, limit: number): string {
   return `${error.code.replaceAll("_", "\\_")}: ${toMarkdownLine(error.message, limit)}`;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }

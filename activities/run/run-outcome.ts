@@ -48,7 +48,7 @@ function build(run: AgentRunInput, monitor: RunMonitor, attempt: number, ending:
   const { code, message } = ending;
   return {
     status: ending.status,
-...(code === undefined ? {} : { error: { code, message: toSafeMessage(message ?? "") } }),
+    ...(code === undefined ? {} : { error: { code, message: toSafeMessage(message ?? "") } }),
     report: boundReport(text, limit),
     turns: monitor.turns,
     toolCalls: monitor.toolCalls,

@@ -2,6 +2,7 @@ import { type AgentRunOutcome, agentRunOutcomeSchema } from "../../core/agent-ru
 import { type SessionState, toTurnStatus, turnStatuses } from "../../core/session.ts";
 import { addUsage, failureCodes, noUsage } from "../../core/status.ts";
 import { cutAt } from "../../core/text.ts";
+import { fromTurnLine } from "../../core/turn-line.ts";
 
 const KEPT_PROMPT_CHARACTERS = 1000;
 
@@ -51,15 +52,15 @@ export class TurnFold {
 
   /** The session writes down how a turn ended, as `1: failed NO_REPORT`. @returns whether it did */
   end(line: unknown, atMs: number): boolean {
-    const [, number, word, code] = /^(\d+): (\w+)(?: (\w+))?$/.exec(String(line)) ?? [];
-    const turn = this.#state.turns.find((each) => String(each.number) === number);
+    const written = fromTurnLine(line);
+    const turn = this.#state.turns.find(({ number }) => number === written?.number);
     if (turn === undefined || turn.status !== "running") return false;
     const outcome = this.#outcome;
-    const known = turnStatuses.find((status) => status === word);
+    const known = turnStatuses.find((status) => status === written?.status);
     turn.status = known ?? (outcome === undefined ? "failed" : toTurnStatus(outcome.status));
     turn.answer = outcome?.report ?? "";
     turn.endedAtMs = atMs;
-    const failure = failureCodes.find((each) => each === code);
+    const failure = failureCodes.find((each) => each === written?.code);
     const error = outcome?.error ?? (failure && { code: failure, message: this.#failure });
     if (error !== undefined) turn.error = error;
     return true;
