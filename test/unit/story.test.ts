@@ -6,6 +6,9 @@ import { defaultFailureConverter, defaultPayloadConverter } from "@temporalio/co
 import { historyFromJSON } from "@temporalio/common/lib/proto-utils.js";
 import { type Fact, toFacts } from "../../client/story/facts.ts";
 import { foldSession, type SessionRecords } from "../../client/story/fold-session.ts";
+import { endTurnWithSession, toSettlement } from "../../client/story/settlement.ts";
+import { createDelegation } from "../../core/delegation.ts";
+import { noUsage } from "../../core/status.ts";
 
 const converter = {
   payloadConverter: defaultPayloadConverter,
@@ -72,5 +75,79 @@ describe("a session's records, read from its history alone,", () => {
     const records = await readSession("continued-as-new");
     expect(records.hasEarlierRuns || records.end?.how === "continued").toBe(true);
     expect(records.state.delegations.length).toBeGreaterThan(0);
+  });
+});
+
+describe("what is told of a session that ended from outside", () => {
+  const turn = {
+    number: 1,
+    prompt: "go",
+    status: "running" as const,
+    startedAtMs: 0,
+    answer: "",
+    turns: 0,
+    toolCalls: 0,
+    usage: noUsage,
+    attempts: 0,
+  };
+  const record = createDelegation({
+    number: 1,
+    agent: "explorer",
+    description: "",
+    callKey: undefined,
+    resumedFrom: undefined,
+    definitionFingerprint: "",
+    model: "m",
+    tools: [],
+    nowMs: 0,
+  });
+
+  test.each([
+    [
+      "terminated",
+      { status: "failed", error: { code: "TERMINATED", message: /terminated by ops: no more/ } },
+    ],
+    ["deleted", { status: "failed", error: { code: "TERMINATED", message: /deleted/ } }],
+    ["timed-out", { status: "timed_out", error: { code: "DURATION_TIMEOUT", message: /timeout/ } }],
+    ["failed", { status: "failed", error: { code: "INTERNAL", message: /no more/ } }],
+    ["cancelled", { status: "aborted" }],
+  ] as const)("its running turn has ended with it: %s", (how, expected) => {
+    const ended = endTurnWithSession(turn, { how, atMs: 7, reason: "no more", by: "ops" });
+    expect(ended).toMatchObject({ status: expected.status, endedAtMs: 7 });
+    if ("error" in expected) {
+      expect(ended.error?.code).toBe(expected.error.code);
+      expect(ended.error?.message).toMatch(expected.error.message);
+    } else expect(ended.error).toBeUndefined();
+  });
+
+  test("a turn that had ended stays as it was", () => {
+    const done = { ...turn, status: "completed" as const, endedAtMs: 3 };
+    expect(endTurnWithSession(done, { how: "terminated", atMs: 7, reason: "", by: "" })).toBe(done);
+  });
+
+  test("a delegate's own result wins, and what left none is told by how its workflow ended", () => {
+    const result = { ...record, delegationId: "task-9", status: "completed", report: "all of it" };
+    expect(toSettlement(record, "completed", result, "")).toMatchObject({
+      delegationId: "task-1",
+      status: "completed",
+      report: "all of it",
+    });
+    expect(toSettlement(record, "terminated", undefined, "")).toMatchObject({
+      error: { code: "TERMINATED" },
+    });
+    expect(toSettlement(record, "deleted", undefined, "")).toMatchObject({ error: { code: "TERMINATED" } });
+    expect(toSettlement(record, "timed-out", undefined, "")).toMatchObject({ status: "timed_out" });
+    expect(toSettlement(record, "cancelled", undefined, "")).toMatchObject({ status: "stopped" });
+    expect(toSettlement(record, "completed", "nonsense", "")).toMatchObject({ error: { code: "INTERNAL" } });
+  });
+
+  test("a step that fails again and again is one remark", () => {
+    const fault = { kind: "fault" as const, message: "Nondeterminism" };
+    const { remarks } = foldSession([
+      { ...fault, atMs: 1 },
+      { ...fault, atMs: 2 },
+      { ...fault, message: "", atMs: 3 },
+    ]);
+    expect(remarks).toEqual([{ ...fault, atMs: 1, times: 2 }]);
   });
 });
