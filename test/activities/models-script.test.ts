@@ -15,16 +15,12 @@ afterEach(() => rm(folder, { recursive: true }));
 
 async function play(
   script: unknown,
-  {
-    agent = "main",
-    task = "do it",
-    environment = {},
-  }: { agent?: string; task?: string; environment?: NodeJS.ProcessEnv } = {},
+  { agent = "main", task = "do it" }: { agent?: string; task?: string } = {},
 ): Promise<ModelRuntime> {
   const file = join(folder, "script.json");
   await writeFile(file, typeof script === "string" ? script : JSON.stringify(script));
   const role = agent === "main" ? "main" : "delegate";
-  return createModelRuntime({ kind: "script", file }, { role, agent, task, environment });
+  return createModelRuntime({ kind: "script", file }, { role, agent, task, environment: {} });
 }
 
 /** The transcript behind an answer, every call of it answered. */
@@ -297,13 +293,4 @@ describe("a script that is not right", () => {
       message: expect.stringContaining("not a regular file"),
     });
   });
-});
-
-test("a scripted failure loses the environment's keys as a provider's does", async () => {
-  const script = { main: [{ error: { status: 401, message: "bad key correct-horse-battery" } }] };
-  const runtime = await play(script, { environment: { MY_API_KEY: "correct-horse-battery" } });
-  const { message } = await ask(runtime, { messages: [toUser("x")] });
-  const failure = runtime.takeFailure(message);
-  expect(failure.message).toContain("bad key [key]");
-  expect(failure.message).not.toContain("horse");
 });
