@@ -1,3 +1,5 @@
+import { type FailureCode, failureCodes } from "./status.ts";
+
 /** A metric of ours as the SDK's meter is told of it. Exporters add the unit and `total` to the name. */
 export interface MetricDefinition {
   name: string;
@@ -62,9 +64,44 @@ export const histogramBuckets: Record<string, number[]> = {
 };
 
 /** Names that ship with this package; any other agent counts as `custom`, so that the number of series stays bounded. */
-const builtinAgents: ReadonlySet<string> = new Set(["explorer", "code-reviewer", "test-runner", "fixer"]);
+const builtinAgents = ["explorer", "code-reviewer", "test-runner", "fixer"];
+
+/** Every label that a delegate's agent may have. */
+export const agentLabels = [...builtinAgents, "custom"];
 
 /** An agent's name as a metric's label. */
 export function toAgentLabel(agent: string): string {
-  return agent === "main" || builtinAgents.has(agent) ? agent : "custom";
+  return agent === "main" || builtinAgents.includes(agent) ? agent : "custom";
 }
+
+/** Every series of endings has a code, so that sums over it leave nothing out. */
+export function toCodeLabel(code: FailureCode | undefined): string {
+  return code ?? "none";
+}
+
+const truncations: readonly FailureCode[] = ["TURN_LIMIT", "OUTPUT_LIMIT"];
+const timeouts: readonly FailureCode[] = ["IDLE_TIMEOUT", "PROVIDER_RATE_LIMITED", "DURATION_TIMEOUT"];
+const notFailures: readonly FailureCode[] = [...truncations, "IDLE_TIMEOUT", "DURATION_TIMEOUT"];
+const failures = failureCodes.filter((code) => !notFailures.includes(code));
+
+const toEndings = (status: string, codes: readonly FailureCode[]) =>
+  codes.map((code) => ({ status, code: toCodeLabel(code) }));
+const toEnding = (status: string) => ({ status, code: toCodeLabel(undefined) });
+
+/** Every way in which a delegation ends, as labels. */
+export const delegationEndings = [
+  toEnding("completed"),
+  ...toEndings("truncated", truncations),
+  ...toEndings("timed_out", timeouts),
+  toEnding("stopped"),
+  toEnding("aborted"),
+  ...toEndings("failed", failures),
+];
+
+/** Every way in which a turn ends, as labels: an answer that was cut is a failure here. */
+export const turnEndings = [
+  toEnding("completed"),
+  ...toEndings("timed_out", timeouts),
+  toEnding("aborted"),
+  ...toEndings("failed", [...failures, "OUTPUT_LIMIT"]),
+];

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client, Connection } from "@temporalio/client";
-import { NativeConnection, Worker } from "@temporalio/worker";
+import { NativeConnection, Runtime, Worker } from "@temporalio/worker";
 import { createActivities, createFileJournalStore } from "../activities/index.ts";
 import { SessionClient } from "../client/session-client.ts";
 import { MAX_HEARTBEAT_THROTTLE_MS } from "../core/limits.ts";
@@ -13,6 +13,7 @@ import { handBackLostTasks, toWorkerIdentity } from "./lost-tasks.ts";
 import { reclaimRuns } from "./reclaim.ts";
 import { registerWorker } from "./registry.ts";
 import type { ServerLease } from "./server/ensure-server.ts";
+import { beginAtZero } from "./telemetry/zero-counters.ts";
 import { bundleWorkflows } from "./workflow-bundle.ts";
 
 export interface WorkerOptions {
@@ -23,6 +24,8 @@ export interface WorkerOptions {
   stateFolder: StateFolder;
   environment: NodeJS.ProcessEnv;
   log: (line: string) => void;
+  /** Called once all runs have ended or were handed back, before the connection closes. */
+  beforeClose?: () => Promise<void>;
 }
 
 export interface RunningWorker {
@@ -81,6 +84,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     }),
     Worker.create({ ...shared, taskQueue: toDelegateTaskQueue(options.taskQueue) }),
   ]);
+  beginAtZero(Runtime.instance().metricMeter, options);
   const unregister = await registerWorker(options.stateFolder, {
     address: options.connectionOptions.address ?? "",
     namespace: options.namespace,
@@ -88,6 +92,7 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
   });
   const finished = run(workers, async () => {
     await unregister();
+    await options.beforeClose?.();
     await clientConnection.close();
     await connection.close();
   });

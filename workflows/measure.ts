@@ -1,20 +1,19 @@
 import { metricMeter } from "@temporalio/workflow";
 import type { Settlement } from "../core/delegation.ts";
-import { metrics, toAgentLabel } from "../core/metrics.ts";
+import { metrics, toAgentLabel, toCodeLabel } from "../core/metrics.ts";
 import type { Turn } from "../core/session.ts";
-import type { RunError } from "../core/status.ts";
 
 /** Count how a delegation ended, where that is decided: endings that no worker could tell of count too. A replay counts nothing. */
 export function countDelegation(agent: string, { status, error }: Settlement): void {
   const { name, unit, description } = metrics.delegationsEnded;
-  const labels = { agent: toAgentLabel(agent), status, code: toCodeLabel(error) };
+  const labels = { agent: toAgentLabel(agent), status, code: toCodeLabel(error?.code) };
   metricMeter.createCounter(name, unit, description).add(1, labels);
 }
 
 /** Count how a turn ended. */
 export function countTurn({ status, error }: Turn): void {
   const { name, unit, description } = metrics.turnsEnded;
-  metricMeter.createCounter(name, unit, description).add(1, { status, code: toCodeLabel(error) });
+  metricMeter.createCounter(name, unit, description).add(1, { status, code: toCodeLabel(error?.code) });
 }
 
 /** Note how long a delegate took to end after it was asked to. One that ended otherwise meanwhile was not stopped. */
@@ -23,9 +22,4 @@ export function measureStop({ status }: Settlement, requestedAtMs: number | unde
   const { name, unit, description } = metrics.stopLatency;
   const seconds = (Date.now() - requestedAtMs) / 1000;
   metricMeter.createHistogram(name, "float", unit, description).record(seconds, { status });
-}
-
-/** Every series has the label, so that sums over it leave nothing out. */
-function toCodeLabel(error: RunError | undefined): string {
-  return error?.code ?? "none";
 }

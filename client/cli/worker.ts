@@ -47,6 +47,7 @@ async function serve(
     stateFolder: host.stateFolder,
     environment,
     log: (line) => host.output.say(line),
+    beforeClose: () => telemetry.pushLast(),
   });
   sayReady(flags, connected, host, telemetry);
   await Promise.race([running.finished, waitForReasonToEnd(flags, connected, host)]);

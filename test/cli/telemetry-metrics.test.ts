@@ -49,6 +49,9 @@ function pushTo(receiver: OtlpReceiver, everyMs: string): void {
 const task = (agent: string, words: string) => ({ tool: "Task", input: { agent, task: words } });
 const bash = (command: string) => ({ tool: "Bash", input: { command } });
 
+const isLike = (labels: Record<string, string>, wanted: Record<string, string>) =>
+  Object.entries(wanted).every(([name, value]) => labels[name] === value);
+
 beforeAll(async () => {
   machine = await createMachine();
   Object.assign(machine.environment, { OTEL_TRACES_EXPORTER: "none", OTEL_EXPORTER_PROMETHEUS_PORT: "0" });
@@ -95,6 +98,13 @@ describe("a worker's metrics", () => {
         { agent: "explorer", status: "failed", code: "PROVIDER_AUTH", value: 1 },
       ]),
     );
+    // Those that have not occurred are there all the same, each once: a counter that begins with its first event has never risen.
+    const series = endings.map(({ labels }) => JSON.stringify(labels));
+    expect(new Set(series).size).toBe(series.length);
+    const never = { agent: "custom", status: "failed", code: "INTERNAL" };
+    expect(endings.filter(({ labels }) => isLike(labels, never)).map(({ value }) => value)).toEqual([0]);
+    const stopped = { agent: "test-runner", status: "stopped", code: "none" };
+    expect(endings.filter(({ labels }) => isLike(labels, stopped))).toHaveLength(1);
     expect(sum(after, "subagents_delegations_ended_total")).toBe(2);
     expect(sum(after, "subagents_turns_ended_total", { status: "completed", code: "none" })).toBe(1);
     expect(sum(after, "subagents_stop_latency_seconds_count", { status: "stopped" })).toBe(1);
@@ -173,14 +183,16 @@ describe("a worker's metrics", () => {
     expect((await second.result).code).toBe(0);
   }, 60_000);
 
-  test("are pushed where that is asked for, the last time as the worker ends", async () => {
+  test("are pushed where that is asked for, those of a worker's last moments too", async () => {
     const receiver = await startOtlpReceiver();
-    pushTo(receiver, "60000");
-    const pushing = await startReady("worker", "--task-queue", "pushed");
-    pushing.child.kill("SIGTERM");
-    expect((await pushing.result).code).toBe(0);
-    expect(receiver.requests.map(({ path: at }) => at)).toEqual(["/v1/metrics"]);
-    expect(receiver.requests[0]?.body.includes("temporal_num_pollers")).toBe(true);
+    pushTo(receiver, "1000");
+    const script = machine.writeScript("short", { main: [{ text: "Done.", delaySeconds: 0.2 }] });
+    // Its worker lives for this turn alone.
+    expect((await machine.run("run", "go", "--json", "--script", script)).code).toBe(0);
+    const last = receiver.requests.findLast(({ path: at }) => at === "/v1/metrics");
+    expect(last?.body.includes("temporal_num_pollers")).toBe(true);
+    expect(last?.body.includes("subagents_turns_ended")).toBe(true);
+    expect(last?.body.includes("subagents_event_gap")).toBe(true);
     await receiver.close();
   }, 60_000);
 

@@ -72,7 +72,7 @@ describe("telemetry", () => {
     expect(
       readTelemetry({ OTEL_METRICS_EXPORTER: "otlp", OTEL_EXPORTER_OTLP_ENDPOINT: "http://c:1" }, false)
         .metrics,
-    ).toMatchObject({ url: "http://c:1/v1/metrics", intervalMs: 10_000, temporality: "cumulative" });
+    ).toMatchObject({ url: "http://c:1/v1/metrics", intervalMs: 1000, temporality: "cumulative" });
   });
 
   test("reads names, samplers and batches", () => {

@@ -44,8 +44,8 @@ export interface TelemetrySettings {
 
 const DEFAULT_ENDPOINT = "http://localhost:4318";
 const DEFAULT_PROMETHEUS = { host: "localhost", port: 9464 };
-/** A worker that serves one run lives for a minute or two: a minute between two exports would lose it. */
-const DEFAULT_METRIC_INTERVAL_MS = 10_000;
+/** A worker that serves one run lives for a minute or two, and its last numbers leave with the last push. */
+const DEFAULT_METRIC_INTERVAL_MS = 1_000;
 const MAX_MILLISECONDS = 3_600_000;
 
 /**

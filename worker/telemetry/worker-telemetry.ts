@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { installWorkerRuntime } from "../runtime.ts";
 import { type MetricsPlan, planMetrics } from "./metrics.ts";
 import type { MetricSettings, TelemetrySettings } from "./settings.ts";
@@ -8,6 +9,8 @@ export interface WorkerTelemetry {
   /** Where metrics and traces are or go to. */
   places: { metrics?: string; traces?: string };
   warnings: string[];
+  /** Let the last numbers out, once all work is done and before the worker's connection closes: the SDK pushes by its clock alone. */
+  pushLast(): Promise<void>;
   /** Send what is left; at most a second. */
   end(): Promise<void>;
 }
@@ -31,8 +34,17 @@ export async function startWorkerTelemetry(
       ...(traces === undefined ? {} : { traces: traces.exporter === "console" ? "console" : traces.url }),
     },
     warnings: plan?.warning === undefined ? [] : [plan.warning],
+    pushLast: async () => await waitForPush(metrics),
     end: async () => await tracing?.end(),
   };
+}
+
+/** A worker's end waits no longer than this for numbers. */
+const MAX_PUSH_WAIT_MS = 1_200;
+
+async function waitForPush(metrics: MetricSettings | undefined): Promise<void> {
+  if (metrics?.exporter !== "otlp") return;
+  await sleep(Math.min(metrics.intervalMs * 1.2, MAX_PUSH_WAIT_MS));
 }
 
 async function installWithMetrics(
