@@ -8,7 +8,6 @@ import type { LiveState } from "../core/activity-text.ts";
 import { type CallBounds, callServer } from "./call-server.ts";
 import { describeSession, explainError, toMissingError } from "./explain-error.ts";
 import { toLiveState } from "./live-state.ts";
-import { mapBounded } from "./map-bounded.ts";
 import { QUERY_PATIENCE_MS } from "./session-deadlines.ts";
 import { SessionError, sessionErrorCodes } from "./session-error.ts";
 import { toSessionGates } from "./session-gates.ts";
@@ -18,14 +17,6 @@ const GRPC_NOT_FOUND = 5;
 const LOOK_PATIENCE_MS = 10_000;
 /** Delegates that are looked at together; more would only queue up in the server. */
 export const LOOKS_AT_ONCE = 5;
-
-/** What the server itself knows of a delegate. */
-export interface RunningDelegate {
-  id: string;
-  agent: string;
-  description: string;
-  startedAtMs: number;
-}
 
 /** The calls of one session's workflow, with patience and with the SDK's errors turned into ours. */
 export class SessionCalls {
@@ -130,25 +121,6 @@ export class SessionCalls {
       const isAwayNow = error instanceof SessionError && error.code === sessionErrorCodes.unreachable;
       return { kind: "unknown", reason: isAwayNow ? "server unreachable" : toText(error) };
     }
-  }
-
-  /** Delegates that run, by the server's own record: all that can be told without a worker. */
-  async listRunning(signal: AbortSignal | undefined): Promise<RunningDelegate[]> {
-    const bounds = { patienceMs: LOOK_PATIENCE_MS, signal };
-    const describe = (id: string) =>
-      callServer(this.#client, bounds, () => this.#client.workflow.getHandle(id).describe());
-    const { raw } = await describe(this.#sessionId);
-    const children = (raw.pendingChildren ?? []).flatMap(({ workflowId }) => workflowId ?? []);
-    return await mapBounded(children, LOOKS_AT_ONCE, async (workflowId) => {
-      const { memo, startTime } = await describe(workflowId);
-      const text = (value: unknown) => (typeof value === "string" ? value : "");
-      return {
-        id: workflowId.slice(this.#sessionId.length + 1),
-        agent: text(memo?.agent),
-        description: text(memo?.description),
-        startedAtMs: startTime.getTime(),
-      };
-    });
   }
 
   async #call<Answer>(bounds: CallBounds, call: () => Promise<Answer>): Promise<Answer> {

@@ -28,7 +28,7 @@ import { toAbortSignal } from "./abort-signal.ts";
 import { readActiveTrace, toTraceField } from "./active-trace.ts";
 import { judgeAgain } from "./judge-again.ts";
 import { mapBounded } from "./map-bounded.ts";
-import { LOOKS_AT_ONCE, type RunningDelegate, SessionCalls } from "./session-calls.ts";
+import { LOOKS_AT_ONCE, SessionCalls } from "./session-calls.ts";
 import {
   ABORT_PATIENCE_MS,
   TASK_STOP_PATIENCE_MS,
@@ -252,11 +252,6 @@ export class SessionHandle implements SessionPort {
   /** What the main agent is doing, by the server's own record. */
   async liveTurn(): Promise<LiveState> {
     return await this.#calls.lookAt(this.sessionId);
-  }
-
-  /** Delegates that run, by the server's own record: it needs no worker. */
-  async listRunning(signal?: AbortSignal): Promise<RunningDelegate[]> {
-    return await this.#calls.listRunning(signal);
   }
 
   async #lookAtTurn(number: number, signal: AbortSignal | undefined): Promise<Turn | undefined> {

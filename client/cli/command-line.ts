@@ -7,12 +7,13 @@ import { createToCommand } from "./own-command.ts";
 import { type Action, createProgram } from "./program.ts";
 
 /** Carry out a command line and give its exit code. Everything that can go wrong becomes one line that says what to do. */
-async function main(words: string[]): Promise<number> {
+async function main(words: string[], hasReader: () => boolean): Promise<number> {
   const output = createOutput({
     isJson: words.includes("--json"),
     stdout: process.stdout,
     stderr: process.stderr,
     toCommand: createToCommand(words, process.env),
+    hasReader,
   });
   const interruption = listenForInterruption(() => process.exit(exitCodes.interrupted));
   try {
@@ -61,12 +62,14 @@ async function chooseAction(words: string[], output: Output): Promise<Action | n
 /** Carry out the command line of this process, and give its exit code once everything has been written. */
 export async function runCommandLine(words: string[]): Promise<number> {
   // A reader that has gone, `head` say, is no fault of the command.
+  let hasReader = true;
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE") throw error;
+      if (stream === process.stdout) hasReader = false;
     });
   }
-  const exitCode = await main(words);
+  const exitCode = await main(words, () => hasReader);
   // What still runs here, a worker's native threads say, must not keep the process; what was written must get out first.
   await Promise.all(
     [process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))),

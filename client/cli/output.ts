@@ -17,6 +17,8 @@ export interface Output {
   readonly isJson: boolean;
   readonly stdout: TextStream;
   readonly stderr: TextStream;
+  /** Whether anybody still reads standard output: `head` goes when it has enough. */
+  hasReader(): boolean;
   /** How a command is written that a person may type next. */
   readonly toCommand: ToCommand;
   /** A line for programs; dropped without `--json`. */
@@ -37,13 +39,15 @@ export function createOutput(options: {
   stdout: TextStream;
   stderr: TextStream;
   toCommand?: ToCommand;
+  hasReader?: () => boolean;
 }): Output {
-  const { isJson, stdout, stderr, toCommand = toPlainCommand } = options;
+  const { isJson, stdout, stderr, toCommand = toPlainCommand, hasReader = () => true } = options;
   let diverted: ((text: string) => void) | undefined;
   return {
     isJson,
     stdout,
     stderr,
+    hasReader,
     toCommand,
     event(event) {
       if (isJson) stdout.write(`${toJsonLine(event)}\n`);

@@ -6,7 +6,6 @@ import type { PermissionQuestionRecord } from "../../core/permission-questions.t
 import type { Turn } from "../../core/session.ts";
 import type { Usage } from "../../core/status.ts";
 import { toOneLine } from "../../core/text.ts";
-import type { RunningDelegate } from "../session-calls.ts";
 import { toTokens } from "./summary.ts";
 
 /** Characters of a tool's target beside what an agent is doing. */
@@ -40,8 +39,6 @@ export interface WatchRow {
 /** A session's agents at one moment. */
 export interface Watched {
   view: SessionView | undefined;
-  /** Running delegates by the server's record alone, for as long as no worker has shown the session. */
-  known: readonly RunningDelegate[];
   live: ReadonlyMap<string, LiveState>;
   nowMs: number;
 }
@@ -49,10 +46,7 @@ export interface Watched {
 /** The main agent first, then the running delegates, then the others, the latest to settle first. */
 export function toWatchRows(watched: Watched): WatchRow[] {
   const { view } = watched;
-  if (view === undefined) {
-    const main = toMainRow(undefined, watched);
-    return [main, ...watched.known.map((delegate) => toKnownRow(delegate, watched))];
-  }
+  if (view === undefined) return [toMainRow(undefined, watched)];
   const running = view.delegations.filter(({ status }) => status === "running");
   const settled = view.delegations
     .filter(({ status }) => status !== "running")
@@ -100,12 +94,6 @@ function toDelegateRow(delegation: Delegation, watched: Watched): WatchRow {
   const doing =
     delegation.stopRequested === undefined ? toDoing(id, watched) : same("stop requested, not yet confirmed");
   return { ...head, status, ...doing, ...toLiveCounts(id, watched, delegation) };
-}
-
-function toKnownRow({ id, agent, description, startedAtMs }: RunningDelegate, watched: Watched): WatchRow {
-  const elapsedSeconds = Math.max(0, watched.nowMs - startedAtMs) / 1000;
-  const live = toLiveCounts(id, watched, undefined);
-  return { id, agent, description, status: "running", elapsedSeconds, ...toDoing(id, watched), ...live };
 }
 
 const noClock = { elapsedSeconds: undefined, sinceEventSeconds: undefined, saying: "" };

@@ -3,7 +3,6 @@ import type { LiveState } from "../../core/activity-text.ts";
 import type { SessionView } from "../../core/messages.ts";
 import type { StateFolder } from "../../core/state-folder.ts";
 import { freshen, LiveFiles } from "../live-files.ts";
-import type { RunningDelegate } from "../session-calls.ts";
 import type { SessionClient, SessionSummary } from "../session-client.ts";
 import type { SessionHandle } from "../session-handle.ts";
 import type { Watched } from "./watch-row.ts";
@@ -28,7 +27,6 @@ export class WatchSource {
   readonly #watching: Watching;
   readonly #files: LiveFiles;
   #view: SessionView | undefined;
-  #known: readonly RunningDelegate[] = [];
   #live = new Map<string, LiveState>();
   #lookedAtMs = 0;
 
@@ -65,26 +63,24 @@ export class WatchSource {
         return state === undefined ? [] : [[id, state] as const];
       }),
     );
-    return { view: this.#view, known: this.#known, live, nowMs };
+    return { view: this.#view, live, nowMs };
   }
 
   get isOpen(): boolean {
     return this.summary.status === "open";
   }
 
-  /** Whether nothing of the session runs, as far as its worker has just said. */
+  /** Whether nothing of the session runs, as far as its worker has just said, or the server's records where there is none. */
   get isSettled(): boolean {
     const view = this.#view;
-    if (view === undefined || !this.isAnswering) return false;
+    if (view === undefined) return false;
     const isTurnRunning = view.turns.some(({ status }) => status === "running");
     return !isTurnRunning && view.delegations.every(({ status }) => status !== "running");
   }
 
   #toRunningIds(): string[] {
     const { delegations = [] } = this.#view ?? {};
-    return this.#view === undefined
-      ? this.#known.map(({ id }) => id)
-      : delegations.filter(({ status }) => status === "running").map(({ id }) => id);
+    return delegations.filter(({ status }) => status === "running").map(({ id }) => id);
   }
 
   async #lookAtView(signal: AbortSignal): Promise<void> {
@@ -93,7 +89,10 @@ export class WatchSource {
       this.#view = await this.#watching.session.view(patience);
       this.isAnswering = true;
     } catch {
-      if (!signal.aborted) this.isAnswering = false;
+      if (signal.aborted) return;
+      this.isAnswering = false;
+      const story = await this.#watching.session.story(signal).catch(() => undefined);
+      this.#view = story?.view ?? this.#view;
     }
   }
 
@@ -102,7 +101,6 @@ export class WatchSource {
     const lookedAtMs = Date.now();
     try {
       this.summary = await sessions.describe(session.sessionId);
-      if (this.#view === undefined && !this.isAnswering) this.#known = await session.listRunning(signal);
       this.serverProblem = undefined;
     } catch (error) {
       if (!signal.aborted) this.serverProblem = error instanceof Error ? error.message : String(error);

@@ -52,7 +52,7 @@ async function showUntilEnd(
   const { signal } = host.interruption;
   for (;;) {
     // Asked for before it is drawn, so that the last state is on the screen.
-    const isOver = !source.isOpen || (flags.untilSettled && source.isSettled);
+    const isOver = !source.isOpen || (flags.untilSettled && source.isSettled) || !host.output.hasReader();
     display.show(() => toPicture(source, host.output.toCommand));
     if (isOver) return;
     await sleep(display.everyMs, undefined, { signal }).catch(() => signal.throwIfAborted());

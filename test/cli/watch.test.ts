@@ -88,3 +88,25 @@ test("watch shows the latest session as it is, sees its worker die and come back
     events: [{ code: "Session.NoneOpen" }],
   });
 }, 240_000);
+
+test("watch --until-settled ends where nothing runs, without a worker; watch in a pipe ends with its reader", async () => {
+  const done = machine.writeScript("done", { main: [{ text: "All done." }] });
+  const run = await machine.run("run", "say it", "--script", done, "--json");
+  const session = String(run.events[0]?.session);
+  const { code, events } = await machine.run("watch", session, "--until-settled", "--json");
+  expect({ code, last: events.at(-1) }).toEqual({ code: 0, last: { type: "end", session, status: "open" } });
+  expect(events).toContainEqual(
+    expect.objectContaining({ type: "agent", id: "main", activity: "waits for a message; turn 1 completed" }),
+  );
+
+  const slow = { main: [{ text: "one two three four five six seven eight nine ten", tokensPerSecond: 0.5 }] };
+  const talking = start("run", "talk", "--script", machine.writeScript("slow", slow), "--json");
+  await waitUntil(() => talking.events().some(({ type }) => type === "turn"), 60_000);
+  const spoken = String(talking.events()[0]?.session);
+  const left = start("watch", spoken, "--json");
+  await waitUntil(() => left.events().length > 0, 60_000);
+  left.child.stdout?.destroy();
+  expect((await left.result).code).toBe(0);
+  talking.child.kill("SIGINT");
+  expect((await talking.result).code).toBe(130);
+}, 120_000);

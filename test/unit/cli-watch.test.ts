@@ -45,7 +45,7 @@ function toWatched(
     questions,
     permissionMode: "ask",
   } as unknown as NonNullable<Watched["view"]>;
-  return { view, known: [], live, nowMs: 61_000 };
+  return { view, live, nowMs: 61_000 };
 }
 
 function toPicture(watched: Watched, head = "session-1 · open"): WatchPicture {
@@ -127,18 +127,9 @@ describe("what watch shows of an agent", () => {
     ]);
   });
 
-  test("is known from the server alone where no worker answers", () => {
-    const known = [{ id: "task-4", agent: "fixer", description: "", startedAtMs: 1000 }];
-    const rows = toWatchRows({
-      view: undefined,
-      known,
-      live: new Map([["task-4", { kind: "queued" }]]),
-      nowMs: 2000,
-    });
-    expect(rows).toMatchObject([
-      { id: "main", activity: "no news yet" },
-      { id: "task-4", status: "running" },
-    ]);
+  test("is the main agent alone as long as nobody has told of the session", () => {
+    const rows = toWatchRows({ view: undefined, live: new Map(), nowMs: 2000 });
+    expect(rows).toMatchObject([{ id: "main", activity: "no news yet" }]);
   });
 });
 
