@@ -5,6 +5,7 @@ import { describe, expect, test } from "@jest/globals";
 import { parse } from "yaml";
 import { z } from "zod";
 import { SEARCH_ATTRIBUTES } from "../../core/search-attributes.ts";
+import { readTelemetry } from "../../worker/telemetry/settings.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const read = (file: string) => readFileSync(`${root}${file}`, "utf8");
@@ -114,6 +115,27 @@ describe("docker-compose.yml", () => {
       expect(keys.length > 0).toBe(name === "worker");
       expect(keys.filter(([, value]) => value !== null)).toEqual([]);
     }
+  });
+
+  test("workers trace and measure nothing unless the host's environment asks for it", () => {
+    const { environment } = toService("worker");
+    const toEnvironment = (host: Record<string, string>) =>
+      Object.fromEntries(
+        Object.entries(environment).flatMap(([name, value]) => {
+          const given =
+            value === null ? host[name] : value.replace(/^\$\{(\w+):-(\w+)\}$/, host[name] ?? "$2");
+          return given === undefined ? [] : [[name, given]];
+        }),
+      );
+    expect(readTelemetry(toEnvironment({}), false)).toMatchObject({ traces: undefined, metrics: undefined });
+    const asked = {
+      OTEL_METRICS_EXPORTER: "prometheus",
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
+    };
+    expect(readTelemetry(toEnvironment(asked), false)).toMatchObject({
+      traces: { url: "http://collector:4318/v1/traces" },
+      metrics: { host: "0.0.0.0", port: 9464 },
+    });
   });
 
   test("the server reads the flags that push a cancellation at once", () => {
