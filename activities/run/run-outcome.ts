@@ -2,7 +2,7 @@ import type { AgentRunInput, AgentRunOutcome } from "../../core/agent-run.ts";
 import { MAX_ANSWER_CHARACTERS, MAX_REPORT_CHARACTERS } from "../../core/limits.ts";
 import type { FailureCode } from "../../core/status.ts";
 import { cutAt, toWellFormed } from "../../core/text.ts";
-import { toRedactor } from "../models/redact.ts";
+import { toSecretHider } from "../models/redact.ts";
 import type { LoopEnding } from "../thread/protocol.ts";
 import { boundReport, type RunMonitor } from "./run-monitor.ts";
 
@@ -59,9 +59,12 @@ function build(run: AgentRunInput, monitor: RunMonitor, attempt: number, ending:
   };
 }
 
-/** An error travels further than what the agent says: into histories, lists and logs. */
+/**
+ * An error travels further than what the agent says: into histories, lists and logs. What a provider said has lost what looks like a
+ * key before; anything else may name files and commands that look like one.
+ */
 function toSafeMessage(message: string): string {
-  return cutAt(toWellFormed(toRedactor(process.env)(message)), 2000);
+  return cutAt(toWellFormed(toSecretHider(process.env)(message)), 2000);
 }
 
 function toEnding(run: AgentRunInput, end: RunEnd, monitor: RunMonitor): Ending {

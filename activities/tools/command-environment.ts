@@ -1,4 +1,5 @@
 import type { TraceContext } from "../../core/trace-context.ts";
+import { isWithheld } from "../models/secret-variables.ts";
 
 /** For whom a command runs; see ProcessMarks for what each is for. */
 export interface CommandMarker {
@@ -6,19 +7,6 @@ export interface CommandMarker {
   call: string;
   command: string;
 }
-
-/** What opens the worker's own doors: keys of model providers, and the access to its Temporal server. */
-const secrets = [
-  /(^|_)API_?KEYS?(_|$)/i,
-  /_(AUTH|OAUTH|BEARER|IDENTITY|SESSION)_TOKEN(_|$)/i,
-  /^ANTHROPIC_/i,
-  // The region and the certificates of an account open nothing.
-  /^AWS_(?!(CA_BUNDLE|REGION|DEFAULT_REGION)$)/i,
-  /^GOOGLE_APPLICATION_CREDENTIALS$/i,
-  /^(HF|HUGGING_FACE_HUB|HUGGINGFACEHUB_API|COPILOT_GITHUB|CLOUDFLARE_API)_TOKEN$/i,
-  /^TEMPORAL_(API_KEY|TLS|GRPC_META|CODEC)(_|$)/i,
-  /^OTEL_EXPORTER_OTLP_(\w+_)?HEADERS$/i,
-];
 
 /** What concerns the worker's own process, and would change how a command's programs behave. */
 const workerOwn = [
@@ -58,7 +46,7 @@ export function toToolEnvironment(
   marker: CommandMarker,
   trace?: TraceContext,
 ): Record<string, string> {
-  const isKept = (name: string) => ![...secrets, ...workerOwn].some((pattern) => pattern.test(name));
+  const isKept = (name: string) => !isWithheld(name) && !workerOwn.some((pattern) => pattern.test(name));
   const kept = Object.entries(environment).flatMap(([name, value]) =>
     value !== undefined && isKept(name) ? [[name, value] as const] : [],
   );
