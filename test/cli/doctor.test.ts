@@ -153,10 +153,12 @@ test("a folder that its user may not write to is a problem", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "doctor-"));
   await chmod(folder, 0o555);
   const main = fileURLToPath(new URL("../../client/cli/main.ts", import.meta.url));
-  // For root everything is writable: then somebody else asks.
-  const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-  const child = spawn(process.execPath, [main, "doctor", "--json", "--workspace", folder], {
-    ...nobody,
+  const words = [process.execPath, main, "doctor", "--json", "--workspace", folder];
+  // Root may write anywhere: here without that right.
+  const right = "-dac_override,-dac_read_search";
+  const asRoot = ["setpriv", `--bounding-set=${right}`, `--inh-caps=${right}`, ...words];
+  const [program = "", ...args] = process.getuid?.() === 0 ? asRoot : words;
+  const child = spawn(program, args, {
     env: { ...machine.environment, HOME: folder, XDG_STATE_HOME: path.join(folder, "state") },
     stdio: ["ignore", "pipe", "inherit"],
   });
