@@ -79,6 +79,8 @@ export const sessionStateSchema = z.object({
   lastDelegation: z.number(),
   turns: z.array(turnSchema),
   lastTurn: z.number(),
+  /** Whether the main agent was ever heard; turns that could tell may no longer be kept. */
+  hasTranscript: z.boolean().optional(),
   permissionMode: z.enum(permissionModes),
   catalogue: z.array(definitionSchema),
   /** Open questions and the latest answered ones. */

@@ -143,7 +143,7 @@ function toMainRun(session: SessionContext, turn: number, step: number, prompt: 
     agent: "main",
     turn,
     prompt,
-    hasTranscript: state.turns.some((earlier) => earlier.turns > 0),
+    hasTranscript: state.hasTranscript ?? state.turns.some((earlier) => earlier.turns > 0),
     workspace: input.workspace,
     model: input.model,
     ...(input.thinkingLevel === undefined ? {} : { thinkingLevel: input.thinkingLevel }),
@@ -220,6 +220,7 @@ function recordProgress(session: SessionContext, number: number, outcome: AgentR
   const turn = findTurn(session, number);
   if (turn === undefined) return;
   turn.turns += outcome.turns;
+  if (outcome.turns > 0) session.state.hasTranscript = true;
   turn.toolCalls += outcome.toolCalls;
   turn.usage = addUsage(turn.usage, outcome.usage);
   turn.attempts += outcome.attempts;

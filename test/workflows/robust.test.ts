@@ -92,6 +92,27 @@ describe("a session", () => {
     );
   });
 
+  test("remembers that its main agent was heard, however many turns without a word came after that", async () => {
+    const runs = new Runs();
+    const wordless = outcome({
+      status: "failed",
+      error: { code: "JOURNAL_UNAVAILABLE", message: "away" },
+      turns: 0,
+    });
+    runs.end("turn-1", outcome());
+    for (let turn = 2; turn <= 53; turn += 1) runs.end(`turn-${turn}`, wordless);
+    await server.withSession(runs, async (session) => {
+      for (let turn = 1; turn <= 53; turn += 1) {
+        await session.send("go on");
+        await session.until(
+          (view) => view.turns.at(-1)?.number === turn && view.turns.at(-1)?.status !== "running",
+        );
+      }
+      expect((await session.view()).turns.every(({ turns }) => turns === 0)).toBe(true);
+    });
+    expect(runs.seen.map(({ hasTranscript }) => hasTranscript)).toEqual([false, ...Array(52).fill(true)]);
+  });
+
   test("reads back reports that it left behind, five a wait, and marks no other as handed over", async () => {
     const records = Array.from({ length: 7 }, (_, index) =>
       settledRecord(index + 1, { report: "", reportState: "away", isHandedOver: false, turns: 2 }),

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";
+import { identifyProcess } from "../../activities/processes/process-identity.ts";
 import { ServerError, toErrorText } from "./server-error.ts";
 
 /** The files of a dev server in its folder. */
@@ -15,11 +16,20 @@ export interface DevServerFiles {
   record: string;
 }
 
+const identitySchema = z.object({ pid: z.number().int(), startTime: z.string(), host: z.string() });
+/** As earlier versions wrote it: the start time without the boot that it counts from. */
+const earlierIdentitySchema = z
+  .object({ pid: z.number().int(), startedAt: z.string() })
+  .transform(({ pid, startedAt }) => {
+    const present = identifyProcess(pid);
+    return present?.startTime.endsWith(`/${startedAt}`) ? present : undefined;
+  });
+
 const recordSchema = z.object({
   port: z.number().int(),
   uiPort: z.number().int(),
   /** Absent while no server was started at these ports. */
-  server: z.object({ pid: z.number().int(), startTime: z.string(), host: z.string() }).optional(),
+  server: identitySchema.or(earlierIdentitySchema).optional().catch(undefined),
 });
 
 /** The ports that the dev server had last, and its process. */
