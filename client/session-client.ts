@@ -100,7 +100,7 @@ export class SessionClient {
     if (info === undefined || info.type !== workflowNames.session) {
       throw toMissingError(this.#client, sessionId);
     }
-    return toSummary(info, new Map());
+    return toSummary(info);
   }
 
   async #describeWorkflow(sessionId: string): Promise<WorkflowExecutionDescription | undefined> {
@@ -114,7 +114,7 @@ export class SessionClient {
     });
   }
 
-  /** List sessions, the latest first. A list may lag behind by a moment: it is the server's index. */
+  /** List sessions, the latest first. A list may lag behind by a moment: it is the server's index. @throws SessionRefusal Input.Invalid. */
   async list(filter: ListFilter = {}): Promise<SessionSummary[]> {
     return (await this.find(filter)).sessions;
   }

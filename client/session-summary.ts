@@ -17,10 +17,8 @@ export interface SessionSummary {
   runningDelegates: number;
 }
 
-export function toSummary(
-  info: Omit<WorkflowExecutionInfo, "raw">,
-  running: ReadonlyMap<string, number>,
-): SessionSummary {
+/** Tell of a session what the server's record of it holds. Its running delegates have records of their own: they count as none. */
+export function toSummary(info: Omit<WorkflowExecutionInfo, "raw">): SessionSummary {
   return {
     sessionId: info.workflowId,
     status: toStatus(info.status.name),
@@ -30,7 +28,7 @@ export function toSummary(
     taskQueue: info.taskQueue,
     startedAtMs: info.startTime.getTime(),
     closedAtMs: info.closeTime?.getTime(),
-    runningDelegates: running.get(info.workflowId) ?? 0,
+    runningDelegates: 0,
   };
 }
 

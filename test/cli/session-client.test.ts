@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
+import { afterAll, beforeAll, describe, expect, jest, test } from "@jest/globals";
 import { TestWorkflowEnvironment } from "@temporalio/testing";
+import { mapBounded } from "../../client/map-bounded.ts";
 import {
   createSessionId,
   SessionClient,
   SessionError,
   sessionErrorCodes,
 } from "../../client/session-client.ts";
-import { refusals } from "../../core/messages.ts";
+import { refusals, workflowNames } from "../../core/messages.ts";
 import { SessionRefusal } from "../../core/session-port.ts";
 import { findTemporalBinary } from "../support/temporal-binary.ts";
 import { type FakeWorker, sessionInput, startFakeWorker } from "./fake-worker.ts";
@@ -181,6 +182,55 @@ describe("the list of sessions", () => {
     await waitUntil(async () => (await find()) === undefined);
     expect(await sessions.list({ limit: 1 })).toHaveLength(1);
   }, 30_000);
+
+  test("takes a limit that is one, and no status is met by none", async () => {
+    for (const limit of [-1, 0, 1.5, Number.NaN]) {
+      expect(await codeOf(sessions.list({ limit }))).toBe(refusals.badInput);
+    }
+    expect(await sessions.find({ statuses: [] })).toEqual({ sessions: [], more: 0, isCutShort: false });
+  });
+
+  test("counts the running delegates of the sessions that it shows, whatever their ids", async () => {
+    const sessionId = "it's 100%_of\\/task-1";
+    const session = await sessions.start(sessionInput, { sessionId, taskQueue: "main" });
+    await session.task({ input: { agent: "explorer", task: "hold odd" } }, "call-1");
+    const find = async () =>
+      (await sessions.list({ isOpen: true })).find((each) => each.sessionId === sessionId);
+    await waitUntil(async () => (await find())?.runningDelegates === 1);
+    await session.close();
+    await waitUntil(async () => (await find()) === undefined);
+  }, 30_000);
+
+  test("reads no more of the server's records than it has to", async () => {
+    const { client } = environment;
+    const others = Array.from({ length: 450 }, (_, index) => `many-${String(index).padStart(3, "0")}`);
+    await mapBounded(others, 10, async (workflowId) => {
+      await client.workflow.start(workflowNames.session, { workflowId, taskQueue: "unserved" });
+    });
+    await waitUntil(async () => (await sessions.find({ taskQueue: "unserved" })).more === 400);
+    const listing = jest.spyOn(client.workflowService, "listWorkflowExecutions");
+    const [latest] = await sessions.list({ isOpen: true, limit: 1 });
+    const pages = (await Promise.all(listing.mock.results.map(({ value }) => value))) as {
+      executions: unknown[];
+    }[];
+    listing.mockRestore();
+    expect(latest?.sessionId).toMatch(/^many-4/);
+    expect(pages.reduce((rows, { executions }) => rows + executions.length, 0)).toBeLessThanOrEqual(201);
+    // Closed ones come after those that are open, and by their end: none of it may show.
+    await mapBounded(others.slice(1, 449), 10, async (id) => {
+      await client.workflow.getHandle(id).terminate();
+    });
+    const find = async () => await sessions.find({ taskQueue: "unserved", limit: 5 });
+    await waitUntil(
+      async () => (await find()).sessions.filter(({ status }) => status === "open").length <= 1,
+    );
+    const { sessions: found, more } = await find();
+    const all = (await sessions.list({ taskQueue: "unserved", limit: 450 })).map(
+      ({ startedAtMs }) => startedAtMs,
+    );
+    expect(found.map(({ startedAtMs }) => startedAtMs)).toEqual(all.slice(0, 5));
+    expect(more).toBe(445);
+  }, 60_000);
 
   test("follows the order of ids made one after another", () => {
     const ids = [1_700_000_000_000, 1_800_000_000_000, 40_000_000_000_000].map(createSessionId);
