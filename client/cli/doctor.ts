@@ -3,11 +3,12 @@ import { DEFAULT_TASK_QUEUE } from "../../core/messages.ts";
 import { toOneLine } from "../../core/text.ts";
 import { examine } from "../../worker/doctor/examine.ts";
 import type { Finding, Level } from "../../worker/doctor/finding.ts";
+import { readTelemetry } from "../../worker/telemetry/settings.ts";
 import { type ServerFlags, toServerEnvironment } from "./connect.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import type { Host } from "./host.ts";
 import { keyVariables, parseModelAliases, parseModelReference } from "./model-flags.ts";
-import type { DefinitionFlags } from "./session-flags.ts";
+import { type DefinitionFlags, listWarnings, readLimits } from "./session-flags.ts";
 
 export interface DoctorFlags extends ServerFlags, DefinitionFlags {
   /** A model that must be there. */
@@ -41,6 +42,13 @@ export async function doctor(flags: DoctorFlags, host: Host): Promise<ExitCode> 
         sessionModel: model === undefined ? { kind: "script", file: "" } : { kind: "provider", ...model },
       },
       model: { model, keyVariables },
+      settings: [
+        () => listWarnings({ limits: readLimits(host.environment) }),
+        () => {
+          readTelemetry(host.environment, false);
+          return [];
+        },
+      ],
     }),
   );
   for (const finding of findings) {

@@ -53,16 +53,21 @@ export function toSessionInput(
     agentDirectories: flags.agents.map((folder) => toFolder(folder, "--agents")),
     projectAgents: flags.projectAgents,
     modelAliases: parseModelAliases(flags.modelAlias),
-    limits: {
-      idleSeconds: readSeconds("SUBAGENTS_IDLE_TIMEOUT_SECONDS", IDLE_TIMEOUT_SECONDS, environment),
-      maxDurationSeconds: readSeconds("SUBAGENTS_MAX_DURATION_SECONDS", MAX_DURATION_SECONDS, environment),
-      turnMaxDurationSeconds: TURN_MAX_DURATION_SECONDS,
-    },
+    limits: readLimits(environment),
+  };
+}
+
+/** Read a session's limits from the environment. @throws CliError Configuration.Invalid. */
+export function readLimits(environment: NodeJS.ProcessEnv): SessionInput["limits"] {
+  return {
+    idleSeconds: readSeconds("SUBAGENTS_IDLE_TIMEOUT_SECONDS", IDLE_TIMEOUT_SECONDS, environment),
+    maxDurationSeconds: readSeconds("SUBAGENTS_MAX_DURATION_SECONDS", MAX_DURATION_SECONDS, environment),
+    turnMaxDurationSeconds: TURN_MAX_DURATION_SECONDS,
   };
 }
 
 /** What a person should know of an input that is valid all the same. */
-export function listWarnings(input: Pick<SessionInput, "limits" | "permissionMode">): string[] {
+export function listWarnings(input: Pick<SessionInput, "limits">): string[] {
   const { idleSeconds } = input.limits;
   if (idleSeconds < TASK_WAIT_DEFAULT_SECONDS) return [];
   return [

@@ -116,6 +116,21 @@ describe("without a server", () => {
     expect(found.stdout).not.toContain("secret-key");
   });
 
+  test.each([
+    [{ SUBAGENTS_IDLE_TIMEOUT_SECONDS: "5" }, "problem", 1, /SUBAGENTS_IDLE_TIMEOUT_SECONDS is "5"/],
+    [{ OTEL_TRACES_EXPORTER: "carrier-pigeon" }, "problem", 1, /OTEL_TRACES_EXPORTER is "carrier-pigeon"/],
+    [{ SUBAGENTS_IDLE_TIMEOUT_SECONDS: "900" }, "warning", 0, /is 900: a delegate that hangs/],
+    [{}, "ok", 0, /can be understood/],
+  ] as const)(
+    "%j in the environment is told as commands would take it",
+    async (variables, level, code, text) => {
+      Object.assign(machine.environment, variables);
+      const found = await doctor();
+      expect(find(found, "environment")).toMatchObject({ level, text: expect.stringMatching(text) });
+      expect(found.code).toBe(code);
+    },
+  );
+
   test("a mistake in the call is said, and nothing is looked at", async () => {
     const { code, events } = await doctor("--model", "nonsense");
     expect(code).toBe(2);

@@ -4,6 +4,11 @@ import { type Browser, chromium } from "playwright-core";
 import { runCommand } from "../../worker/server/run-command.ts";
 
 const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+/** Where it lies on macOS, which puts no program of it on PATH. */
+const PLACES = [
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+];
 /** Works without a graphics card and as root, and asks nobody on the internet for anything. */
 const FLAGS = [
   "--no-sandbox",
@@ -17,18 +22,19 @@ const FLAGS = [
 const INSTALL_TIMEOUT_MS = 300_000;
 
 /**
- * Find a browser for tests that look at Temporal Web: on PATH, or installed by apt-get where this user may do that.
+ * Find a browser for tests that look at Temporal Web: the one that CHROME_PATH names, on PATH, in its usual place, or installed by apt-get where this user may
+ * do that.
  *
  * @throws Error that says what to install.
  */
 export async function findChromium(): Promise<string> {
-  const found = await findOnPath();
+  const found = await findHere();
   if (found !== undefined) return found;
   const problem = process.getuid?.() === 0 ? await install() : "this user may not install it";
-  const installed = await findOnPath();
+  const installed = await findHere();
   if (installed !== undefined) return installed;
   throw new Error(
-    `the browser tests need Chromium or Chrome on PATH as ${NAMES.join(", ")} (${problem}): on Debian \`apt-get install chromium\``,
+    `the browser tests need Chromium or Chrome, on PATH or named by CHROME_PATH (${problem}): on Debian \`apt-get install chromium\``,
   );
 }
 
@@ -46,16 +52,16 @@ async function install(): Promise<string> {
   return `apt-get could not install it: ${problem}`;
 }
 
-async function findOnPath(): Promise<string | undefined> {
-  for (const name of NAMES) {
-    for (const folder of (process.env.PATH ?? "").split(path.delimiter)) {
-      const candidate = path.join(folder, name);
-      const isExecutable = await access(candidate, constants.X_OK).then(
-        () => true,
-        () => false,
-      );
-      if (isExecutable) return candidate;
-    }
+async function findHere(): Promise<string | undefined> {
+  const folders = (process.env.PATH ?? "").split(path.delimiter);
+  const onPath = NAMES.flatMap((name) => folders.map((folder) => path.join(folder, name)));
+  const named = process.env.CHROME_PATH ? [process.env.CHROME_PATH] : [];
+  for (const candidate of [...named, ...onPath, ...PLACES]) {
+    const isExecutable = await access(candidate, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isExecutable) return candidate;
   }
   return undefined;
 }

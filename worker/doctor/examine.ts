@@ -1,5 +1,6 @@
 import type { CatalogueRequest } from "../../core/definition.ts";
 import { ServerError } from "../server/server-error.ts";
+import { checkEnvironment, type EnvironmentReader } from "./check-environment.ts";
 import { checkGit, checkNode, checkProc, checkRipgrep } from "./check-programs.ts";
 import { checkServer, type ServerQuestions } from "./check-server.ts";
 import { checkState } from "./check-state.ts";
@@ -13,6 +14,8 @@ export interface Examination extends ServerLook {
   questions: ServerQuestions;
   definitions: CatalogueRequest;
   model: ModelQuestion;
+  /** The parts of the environment that commands read before they start anything. */
+  settings: readonly EnvironmentReader[];
 }
 
 /**
@@ -20,9 +23,10 @@ export interface Examination extends ServerLook {
  * nothing to a provider.
  */
 export async function examine(examination: Examination): Promise<Finding[]> {
-  const { environment, stateFolder, definitions, model } = examination;
+  const { environment, stateFolder, definitions, model, settings } = examination;
   const found = await Promise.all([
     carryOut("server", () => examineServer(examination)),
+    carryOut("environment", () => checkEnvironment(settings)),
     carryOut("temporal program", () => checkTemporalProgram(environment, stateFolder)),
     carryOut("state folder", () => checkState(stateFolder)),
     carryOut("node", checkNode),
