@@ -94,7 +94,7 @@ function toPatienceError(error: unknown, { patienceMs, isForWorker = false }: Ca
   if (isForWorker && isSilence) {
     return new SessionError(
       sessionErrorCodes.noWorker,
-      `no worker answered for the session within ${seconds} s: start one with \`subagents worker\` on its task queue`,
+      `no worker answered for the session within ${seconds} s: start one on its task queue`,
       error,
     );
   }

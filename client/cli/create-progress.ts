@@ -68,6 +68,7 @@ function toPromptMaker({ session, host }: Shown, keyboard: Keyboard): PromptMake
       keyboard,
       by: toAnswerer(host.environment),
       answer: (answer) => session.answerPermission(answer),
+      toCommand: host.output.toCommand,
       interrupt: () => process.kill(process.pid, "SIGINT"),
     });
 }

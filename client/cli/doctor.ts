@@ -1,6 +1,6 @@
 import path from "node:path";
 import { DEFAULT_TASK_QUEUE } from "../../core/messages.ts";
-import { toOneLine } from "../../core/text.ts";
+import { toCountText, toOneLine } from "../../core/text.ts";
 import { examine } from "../../worker/doctor/examine.ts";
 import type { Finding, Level } from "../../worker/doctor/finding.ts";
 import { readTelemetry } from "../../worker/telemetry/settings.ts";
@@ -8,6 +8,7 @@ import { type ServerFlags, toServerEnvironment } from "./connect.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import type { Host } from "./host.ts";
 import { keyVariables, parseModelAliases, parseModelReference } from "./model-flags.ts";
+import type { ToCommand } from "./own-command.ts";
 import { type DefinitionFlags, listWarnings, readLimits } from "./session-flags.ts";
 
 export interface DoctorFlags extends ServerFlags, DefinitionFlags {
@@ -51,7 +52,8 @@ export async function doctor(flags: DoctorFlags, host: Host): Promise<ExitCode> 
       ],
     }),
   );
-  for (const finding of findings) {
+  for (const { command, ...found } of findings) {
+    const finding = { ...found, ...toAdvice(found, command, output.toCommand) };
     output.event({ type: "check", ...finding });
     output.print(toText(finding));
   }
@@ -61,6 +63,15 @@ export async function doctor(flags: DoctorFlags, host: Host): Promise<ExitCode> 
   output.event({ type: "result", checks: findings.length, warnings, problems, exitCode });
   output.print(toSummary(warnings, problems));
   return exitCode;
+}
+
+function toAdvice(
+  { advice }: Finding,
+  command: Finding["command"],
+  toCommand: ToCommand,
+): Pick<Finding, "advice"> {
+  if (advice === undefined) return {};
+  return { advice: command === undefined ? advice : `${advice}: ${toCommand(command)}` };
 }
 
 function count(findings: readonly Finding[], level: Level): number {
@@ -76,6 +87,5 @@ function toText({ check, level, text, advice }: Finding): string {
 
 function toSummary(warnings: number, problems: number): string {
   if (warnings + problems === 0) return "All is well.";
-  const toCount = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;
-  return `${toCount(problems, "problem")}, ${toCount(warnings, "warning")}.`;
+  return `${toCountText(problems, "problem")}, ${toCountText(warnings, "warning")}.`;
 }

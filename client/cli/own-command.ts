@@ -1,9 +1,12 @@
-/** Write a command of ours as a person has to type it to reach the same server. */
-export type ToCommand = (words: string) => string;
-
-export const toPlainCommand: ToCommand = (words) => `subagents ${words}`;
+/**
+ * Write a command of ours as a person has to type it to reach the same server. Words are quoted where a shell needs it; `rest` is what the person
+ * fills in, such as `"..."`.
+ */
+export type ToCommand = (words: readonly string[], rest?: string) => string;
 
 const serverFlags = ["--address", "--namespace", "--profile"];
+/** Commands that take no such flag. */
+const withoutServer: ReadonlySet<string> = new Set(["agents", "dev"]);
 
 /**
  * Find out how commands are to be written here: from a clone by npm's script, and with the flags that said which server was meant. What the environment
@@ -16,7 +19,10 @@ export function createToCommand(words: readonly string[], environment: NodeJS.Pr
     const value = findValue(words, flag);
     return value === undefined ? [] : [` ${flag} ${quote(value)}`];
   });
-  return (command) => `${program} ${command}${flags.join("")}`;
+  return (command, rest = "") => {
+    const own = withoutServer.has(command[0] ?? "") ? "" : flags.join("");
+    return `${program} ${command.map(quote).join(" ")}${rest && ` ${rest}`}${own}`;
+  };
 }
 
 /** The last one counts, as for the command itself. */
@@ -31,3 +37,6 @@ function findValue(words: readonly string[], flag: string): string | undefined {
 function quote(value: string): string {
   return /^[\w.:@/-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
 }
+
+/** Write a command without a wish for a server of its own. */
+export const toPlainCommand: ToCommand = createToCommand([], {});

@@ -2,6 +2,7 @@ import type { PermissionAnswered } from "../../core/messages.ts";
 import type { PermissionAnswer, PermissionQuestionRecord } from "../../core/permission-questions.ts";
 import type { Keyboard } from "./keyboard.ts";
 import { type LineInput, typeInto } from "./line-input.ts";
+import type { ToCommand } from "./own-command.ts";
 import { describeStanding, toAsker } from "./questions.ts";
 import type { Room, Screen } from "./screen.ts";
 import { toTerminalLines } from "./terminal-width.ts";
@@ -30,6 +31,7 @@ export interface PromptPlace {
   /** Who answers, for the record. */
   by: string;
   answer(answer: PermissionAnswer): Promise<PermissionAnswered>;
+  toCommand: ToCommand;
   /** Ctrl-C, which the terminal does not act on while keys are listened to. */
   interrupt(): void;
 }
@@ -77,7 +79,9 @@ class Prompt implements QuestionPrompt {
       Math.min(MAX_ARGUMENT_LINES, most - target.length),
     );
     const isCut = [target, input].some((lines) => lines.at(-1)?.endsWith(" more characters]"));
-    const all = isCut ? ` · all of it: subagents show ${this.#place.sessionId} ${question.id}` : "";
+    const all = isCut
+      ? ` · all of it: ${this.#place.toCommand(["show", this.#place.sessionId, question.id])}`
+      : "";
     return [
       "",
       `${question.id}: ${toAsker(question)} asks to run ${question.tool}${count}${all}`,

@@ -47,8 +47,8 @@ export function describeStanding({ state, by, answer }: PermissionQuestionRecord
 /** How a question is answered from a command line. */
 export function toAnswerCommands(sessionId: string, { id }: PermissionQuestionRecord, toCommand: ToCommand) {
   return {
-    approve: toCommand(`approve ${sessionId} ${id}`),
-    deny: toCommand(`deny ${sessionId} ${id}`),
+    approve: toCommand(["approve", sessionId, id]),
+    deny: toCommand(["deny", sessionId, id]),
   };
 }
 

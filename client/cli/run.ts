@@ -127,8 +127,8 @@ async function runDetached(plan: Plan, connected: Connected, host: Host): Promis
   host.output.say(
     [
       "It goes on in the background.",
-      `See it with: ${toCommand(`watch ${sessionId}`)}`,
-      `Stop it with: ${toCommand(`stop ${sessionId}`)}`,
+      `See it with: ${toCommand(["watch", sessionId])}`,
+      `Stop it with: ${toCommand(["stop", sessionId])}`,
     ].join("\n"),
   );
   host.output.event({ type: "detached", session: sessionId });
@@ -171,7 +171,7 @@ function toRemarks(
   const scripted =
     input.model.kind === "script"
       ? [
-          `The model's words were scripted (${input.model.file}); the tools and files were real. With a model: ${toCommand('run --model PROVIDER/MODEL "..."')}`,
+          `The model's words were scripted (${input.model.file}); the tools and files were real. With a model: ${toCommand(["run", "--model", "PROVIDER/MODEL"], '"..."')}`,
         ]
       : [];
   return [...scripted, ...(copy === undefined ? [] : [`The example's changed copy: ${copy}`])];

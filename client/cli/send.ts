@@ -80,7 +80,7 @@ function toBusyError(
 ): CliError {
   return new CliError(
     refusal.code,
-    `${refusal.message}. See \`${toCommand(`show ${sessionId}`)}\`, end it with \`${toCommand(`stop ${sessionId}`)}\`; if its worker is gone, \`${toCommand(`worker --task-queue ${taskQueue}`)}\` carries it on`,
+    `${refusal.message}. See \`${toCommand(["show", sessionId])}\`, end it with \`${toCommand(["stop", sessionId])}\`; if its worker is gone, \`${toCommand(["worker", "--task-queue", taskQueue])}\` carries it on`,
   );
 }
 

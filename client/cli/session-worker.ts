@@ -92,7 +92,7 @@ function isWorkspaceHere({ workspace }: SessionSummary): boolean {
 function toOtherHost({ sessionId, workspace, taskQueue }: SessionSummary, { output }: Host): CliError {
   return new CliError(
     "Session.OtherHost",
-    `no worker answers for ${sessionId}, and its workspace ${workspace} is not on this host: run \`${output.toCommand(`worker --task-queue ${taskQueue}`)}\` where it is`,
+    `no worker answers for ${sessionId}, and its workspace ${workspace} is not on this host: run \`${output.toCommand(["worker", "--task-queue", taskQueue])}\` where it is`,
   );
 }
 

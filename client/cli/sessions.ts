@@ -95,7 +95,7 @@ function toNothingText(
   const { open, address: _address, namespace: _namespace, profile: _profile, ...filters } = flags;
   if (Object.values(filters).some((value) => value !== undefined))
     return `No session of namespace ${namespace} of ${address} is like that.`;
-  return `There is no ${open ? "open session" : "session"} in namespace ${namespace} of ${address}. Begin one with: ${toCommand('run "..."')}`;
+  return `There is no ${open ? "open session" : "session"} in namespace ${namespace} of ${address}. Begin one with: ${toCommand(["run"], '"..."')}`;
 }
 
 function toSessionTable(found: readonly SessionSummary[], questions: ReadonlyMap<string, number>): string {

@@ -60,7 +60,7 @@ export async function showSession({ sessionId, connected, flags, host }: Showing
       ...(lastTurn === undefined || lastTurn.answer === "" ? [] : ["", lastTurn.answer]),
       "",
       ...toDelegationLines(view),
-      ...toNowLines(view, live, host.output.toCommand(`worker --task-queue ${summary.taskQueue}`)),
+      ...toNowLines(view, live, host.output.toCommand(["worker", "--task-queue", summary.taskQueue])),
       ...toQuestionLines(view, host.output.toCommand),
     ].join("\n"),
   );

@@ -18,7 +18,7 @@ export async function showTranscript({ sessionId, flags, host }: Showing, what: 
     throw new CliError("Transcript.Unreadable", error.message, exitCodes.failed);
   });
   if (items === undefined)
-    throw toMissing(what, host.output.toCommand(`show ${sessionId}`), host.stateFolder.root);
+    throw toMissing(what, host.output.toCommand(["show", sessionId]), host.stateFolder.root);
   const limit = flags.full ? Number.POSITIVE_INFINITY : MAX_ITEM_CHARACTERS;
   let isIn = turn === 0;
   for await (const item of items) {

@@ -2,12 +2,13 @@ import type { Connected } from "./connect.ts";
 import { type ExitCode, exitCodes, toExitCode } from "./exit-codes.ts";
 import type { TurnEnding } from "./follow-turn.ts";
 import type { Output } from "./output.ts";
+import type { ToCommand } from "./own-command.ts";
 import { toResultEvent, toSummaryText } from "./summary.ts";
 
 /** Our own dev server ends a moment after the last command that uses it. */
-function toWebLine(web: string, { lease }: Connected): string {
+function toWebLine(web: string, { lease }: Connected, toCommand: ToCommand): string {
   return lease.isOurs
-    ? `Temporal Web, while \`subagents dev\` or another command runs: ${web}`
+    ? `Temporal Web, while \`${toCommand(["dev"])}\` or another command runs: ${web}`
     : `Temporal Web: ${web}`;
 }
 
@@ -23,7 +24,7 @@ export function reportTurn(
   if (summary === undefined) {
     output.fail({
       code: "Interrupted",
-      message: `interrupted; that the turn of ${sessionId} has ended could not be confirmed: see \`${output.toCommand(`show ${sessionId}`)}\``,
+      message: `interrupted; that the turn of ${sessionId} has ended could not be confirmed: see \`${output.toCommand(["show", sessionId])}\``,
       exitCode: exitCodes.interrupted,
     });
     return exitCodes.interrupted;
@@ -32,7 +33,7 @@ export function reportTurn(
   const web = connected.toWebAddress(sessionId);
   const next = [
     ...remarks,
-    ...(web === undefined ? [] : [toWebLine(web, connected)]),
+    ...(web === undefined ? [] : [toWebLine(web, connected, output.toCommand)]),
     ...toNextLines(ending, sessionId, output),
   ];
   output.say(`\n${toSummaryText(summary)}\n\n${next.join("\n")}`);
@@ -43,10 +44,10 @@ export function reportTurn(
 function toNextLines({ session }: TurnEnding, sessionId: string, { toCommand }: Output): string[] {
   switch (session) {
     case "open":
-      return [`The session is open. Go on with: ${toCommand(`send ${sessionId} "..."`)}`];
+      return [`The session is open. Go on with: ${toCommand(["send", sessionId], '"..."')}`];
     case "over":
       return [
-        `The session is over: it takes no further message. What happened: ${toCommand(`show ${sessionId}`)}`,
+        `The session is over: it takes no further message. What happened: ${toCommand(["show", sessionId])}`,
       ];
     case "deleted":
       return ["The session is not on the server any more."];

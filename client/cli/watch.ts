@@ -79,7 +79,7 @@ function toNotice(
 ): string | undefined {
   if (serverProblem !== undefined) return `server unreachable: ${serverProblem}`;
   if (isAnswering || summary.status !== "open") return undefined;
-  return `no worker answers: ${toCommand(`worker --task-queue ${summary.taskQueue}`)} carries it on`;
+  return `no worker answers: ${toCommand(["worker", "--task-queue", summary.taskQueue])} carries it on`;
 }
 
 async function findLatest({ sessions, lease }: Connected, toCommand: ToCommand): Promise<SessionSummary> {
@@ -87,6 +87,6 @@ async function findLatest({ sessions, lease }: Connected, toCommand: ToCommand):
   if (latest !== undefined) return latest;
   throw new CliError(
     "Session.NoneOpen",
-    `no session is open in namespace ${lease.namespace} of ${lease.address}. Begin one with: ${toCommand('run "..."')}`,
+    `no session is open in namespace ${lease.namespace} of ${lease.address}. Begin one with: ${toCommand(["run"], '"..."')}`,
   );
 }

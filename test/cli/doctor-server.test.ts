@@ -96,6 +96,9 @@ describe("a server that was started plainly", () => {
       text: expect.stringContaining("nobody serves subagents"),
     });
     expect(find(await ask("--task-queue", "doctored"), "workers")).toMatchObject({ level: "problem" });
+    expect(find(await ask("--task-queue", "a b"), "workers")?.advice).toBe(
+      `start one: subagents worker --task-queue 'a b' --address ${server.address}`,
+    );
     const worker = await server.startWorker("doctored");
     const found = await ask("--task-queue", "doctored");
     await worker.stop();

@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import stringWidth from "string-width";
 import { type LineInput, typeInto } from "../../client/cli/line-input.ts";
+import { createToCommand } from "../../client/cli/own-command.ts";
 import { createQuestionPrompt } from "../../client/cli/question-prompt.ts";
 import { createQuestionTeller, toAnswerer } from "../../client/cli/questions.ts";
 import { toTailLine, toTerminalLines } from "../../client/cli/terminal-width.ts";
@@ -66,6 +67,7 @@ function createDesk() {
       const state = answer.verdict === "allow" ? "allowed" : "denied";
       return { question: toQuestion(answer.questionId, { state, by: answer.by }), hasTakenEffect: true };
     },
+    toCommand: createToCommand(["run", "x", "--profile", "p"], {}),
     interrupt: () => {
       desk.interrupts += 1;
     },
@@ -152,7 +154,7 @@ describe("the prompt", () => {
     prompt.update([toQuestion("q-1", { arguments: "x".repeat(4000) })]);
     const lines = prompt.toLines(room);
     expect(lines).toHaveLength(3 + 1 + 8);
-    expect(lines[1]).toContain("subagents show session-1 q-1");
+    expect(lines[1]).toContain("subagents show session-1 q-1 --profile p");
     expect(lines.at(-2)).toBe(`    [${4000 - 7 * 96} more characters]`);
     prompt.end();
   });

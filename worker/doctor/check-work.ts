@@ -50,11 +50,21 @@ export async function checkDefinitions(request: CatalogueRequest): Promise<Findi
     ].join(", ");
     if (said === "") return [ok(check, `in force: ${names}`)];
     return [
-      warning(check, `in force: ${names}; ${said}`, "subagents agents lists what is odd, with file and line"),
+      warning(check, `in force: ${names}; ${said}`, "see file and line of what is odd", toListing(request)),
     ];
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** The command that lists the same definitions. */
+function toListing({ workspace, directories, projectAgents }: CatalogueRequest): string[] {
+  return [
+    "agents",
+    ...(workspace === process.cwd() ? [] : ["--workspace", workspace]),
+    ...directories.flatMap((directory) => ["--agents", directory]),
+    ...(projectAgents ? ["--project-agents"] : []),
+  ];
 }
 
 /** What is asked about models. */
@@ -80,7 +90,8 @@ export async function checkModel(
       warning(
         check,
         "none of the usual key variables is set",
-        `set the one of your provider (${usual}, ...), where the worker runs; or use --base-url, --script or run --example`,
+        `set the one of your provider (${usual}, ...), where the worker runs; or use --base-url or --script; without a key there is`,
+        ["run", "--example"],
       ),
     ];
   }

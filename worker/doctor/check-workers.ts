@@ -59,7 +59,8 @@ interface Presence {
 
 function toPresence(found: Presence): Finding {
   const { taskQueue, delegateQueue, isWorkerExpected, sessions, turns, delegates } = found;
-  const advice = `start one: subagents worker --task-queue ${taskQueue}`;
+  const advice = "start one";
+  const command = ["worker", "--task-queue", taskQueue];
   const isServed = sessions.length > 0 && turns.length > 0;
   if (isServed && delegates.length > 0) {
     return ok(
@@ -75,6 +76,7 @@ function toPresence(found: Presence): Finding {
       "workers",
       `${lacking} (${listIdentities([...sessions, ...turns])} serves the rest)`,
       advice,
+      command,
     );
   }
   if (delegates.length > 0) {
@@ -82,11 +84,12 @@ function toPresence(found: Presence): Finding {
       "workers",
       `nobody serves ${taskQueue}: sessions stand still (${listIdentities(delegates)} serves delegates)`,
       advice,
+      command,
     );
   }
   const text = `nobody serves ${taskQueue}`;
   return isWorkerExpected
-    ? problem("workers", text, advice)
+    ? problem("workers", text, advice, command)
     : ok("workers", `${text}; \`run\` and \`send\` bring a worker of their own`);
 }
 

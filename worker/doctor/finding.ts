@@ -8,18 +8,20 @@ export interface Finding {
   level: Level;
   text: string;
   advice?: string;
+  /** Words of a command of ours that the advice ends with; whoever prints it knows how it has to be typed. */
+  command?: readonly string[];
 }
 
 export function ok(check: string, text: string): Finding {
   return { check, level: "ok", text };
 }
 
-export function warning(check: string, text: string, advice: string): Finding {
-  return { check, level: "warning", text, advice };
+export function warning(check: string, text: string, advice: string, command?: readonly string[]): Finding {
+  return { check, level: "warning", text, advice, ...(command === undefined ? {} : { command }) };
 }
 
-export function problem(check: string, text: string, advice: string): Finding {
-  return { check, level: "problem", text, advice };
+export function problem(check: string, text: string, advice: string, command?: readonly string[]): Finding {
+  return { check, level: "problem", text, advice, ...(command === undefined ? {} : { command }) };
 }
 
 /** No check takes longer; what does not answer by then is found to be silent. */

@@ -10,7 +10,7 @@ interface Replaying {
 
 const PROBE_MS = 20_000;
 /** A name that nobody's activity or child has. */
-const NOBODY = "subagents replay probe";
+const NOBODY = "subagents-replay-probe";
 
 /** The SDK's names of what a workflow can ask for. */
 const machines: Record<string, string> = {
