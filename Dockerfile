@@ -20,6 +20,7 @@ COPY activities ./activities
 COPY worker ./worker
 COPY client ./client
 COPY agents ./agents
+COPY examples ./examples
 RUN printf '#!/bin/sh\nexec node /app/client/cli/main.ts "$@"\n' > /usr/local/bin/subagents \
   && chmod 0755 /usr/local/bin/subagents
 ENV NODE_ENV=production XDG_STATE_HOME=/state

@@ -35,7 +35,7 @@ export function toStatuses(text: string, earlier: string[] = []): string[] {
 
 /** A time of day in milliseconds: so long ago, or a date; one without a zone is this machine's. */
 export function toTimeMs(text: string): number {
-  const [, count, unit] = /^(\d+)\s*([smhdw])$/i.exec(text.trim()) ?? [];
+  const [, count, unit] = /^(\d+)\s*([smhdw])(?:\s+ago)?$/i.exec(text.trim()) ?? [];
   if (count !== undefined && unit !== undefined) {
     const ms = Date.now() - Number(count) * units[unit.toLowerCase() as keyof typeof units] * 1000;
     if (ms > 0) return ms;

@@ -115,6 +115,8 @@ test("an item of a transcript is cut with a mark of how much is left out, and wh
 describe("a filter of sessions", () => {
   test("reads times back from now and as dates, and refuses what is neither", () => {
     expect(Math.abs(Date.now() - 7_200_000 - toTimeMs("2h"))).toBeLessThan(1000);
+    expect(Math.abs(Date.now() - 7 * 86_400_000 - toTimeMs("7d ago"))).toBeLessThan(1000);
+    expect(Math.abs(Date.now() - 60_000 - toTimeMs("1M AGO"))).toBeLessThan(1000);
     expect(toTimeMs("2026-11-30T18:00Z")).toBe(Date.UTC(2026, 10, 30, 18));
     for (const bad of ["yesterday", "2x", "", "-3h", "2026-13-01", "99999999w"])
       expect(() => toTimeMs(bad)).toThrow("Write how long ago");

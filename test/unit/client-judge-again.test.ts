@@ -46,6 +46,14 @@ describe("a call that was refused for a state that has passed is judged again", 
 });
 
 describe("a refusal that still holds is the answer", () => {
+  test("also where it can't be found out whether it holds", async () => {
+    const session = toSession([refusals.capReached], { turn: "running", running: 9 });
+    const view = async () => {
+      throw new Error("no worker answered");
+    };
+    await expect(judgeAgain(session.call, view)).rejects.toMatchObject({ code: refusals.capReached });
+  });
+
   test.each([
     [refusals.turnRunning, { turn: "running", running: 0 }, 4],
     [refusals.capReached, { turn: "running", running: 10 }, 4],

@@ -182,5 +182,7 @@ describe("Dockerfile", () => {
       expect(allowed).toContain(`!${file}`);
     }
     expect(copied).toEqual(expect.arrayContaining(["core", "workflows", "activities", "worker", "client"]));
+    // What `run --example` and the catalogue read beside the code.
+    expect(copied).toEqual(expect.arrayContaining(["agents", "examples"]));
   });
 });
