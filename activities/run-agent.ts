@@ -33,15 +33,15 @@ export async function runAgent(run: AgentRunInput, host: ActivityHost): Promise<
     },
     Date.now(),
   );
-  const telemetry = new RunTelemetry(run);
-  telemetry.meter.follow(isHistoryUnreadable ? 1 : attempt, previous);
   const live = new LiveFile(host.stateFolder, run);
   const heartbeater = new Heartbeater(run, monitor, (details) => {
     context.heartbeat(details);
     live.note(details, monitor.partialText);
   });
+  const telemetry = new RunTelemetry(run);
   let outcome: AgentRunOutcome | undefined;
   try {
+    telemetry.follow(isHistoryUnreadable ? 1 : attempt, previous);
     const progress = { run, host, monitor, heartbeater, telemetry, attempt, previous, isHistoryUnreadable };
     outcome = await carryOut(progress);
     return outcome;
@@ -54,8 +54,8 @@ export async function runAgent(run: AgentRunInput, host: ActivityHost): Promise<
       monitor.toDetails(),
     );
   } finally {
-    telemetry.end(outcome, monitor);
     heartbeater.stop();
+    telemetry.end(outcome, monitor);
     await live.end();
   }
 }

@@ -91,10 +91,13 @@ export async function startWorker(options: WorkerOptions): Promise<RunningWorker
     taskQueue: options.taskQueue,
   });
   const finished = run(workers, async () => {
-    await unregister();
-    await options.beforeClose?.();
-    await clientConnection.close();
-    await connection.close();
+    try {
+      await unregister();
+      await options.beforeClose?.();
+    } finally {
+      await clientConnection.close();
+      await connection.close();
+    }
   });
   return {
     finished,

@@ -50,7 +50,7 @@ export class Attempt {
       onModel: (label) => {
         context.monitor.model = label;
       },
-      onAnswered: (ending) => context.telemetry.trace.endRequest(ending),
+      onAnswered: (ending) => context.telemetry.endRequest(ending),
       onEnd: (ending) => this.end({ kind: "loop", ending }),
       onCrash: (error) => this.end({ kind: "crash", message: `the agent thread died: ${error.message}` }),
     });
@@ -87,7 +87,7 @@ export class Attempt {
   #toHandlers(): RequestHandlers {
     const { run, host, monitor, telemetry } = this.#context;
     return {
-      request: async () => telemetry.trace.startRequest(),
+      request: async () => telemetry.startRequest(),
       event: async (event) => {
         this.#apply(event);
         await this.#writeAhead(event);
@@ -102,7 +102,7 @@ export class Attempt {
             input,
             callKey: `${run.runId}/${turn}/${callId}`,
             turn: run.turn,
-            trace: telemetry.trace.toolContext(callId),
+            trace: telemetry.toolContext(callId),
           },
           this.#stop.signal,
         ),
@@ -145,7 +145,7 @@ export class Attempt {
     );
     if (!permit.isAllowed) this.#notes.addDenied(call.callId);
     telemetry.endPermit(call.callId, permit.isAllowed);
-    const trace = telemetry.trace.isOn ? telemetry.trace.toolContext(call.callId) : undefined;
+    const trace = telemetry.isTraced ? telemetry.toolContext(call.callId) : undefined;
     return trace === undefined ? permit : { ...permit, trace };
   }
 

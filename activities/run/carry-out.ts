@@ -121,7 +121,7 @@ async function prepare(
   marker: string,
 ): Promise<ThreadStart> {
   const tools = await openFolders(run, host.stateFolder, marker);
-  const { isOn: isTraced } = telemetry.trace;
+  const { isTraced } = telemetry;
   return { run, systemPrompt: await toSystemPrompt(run, host), isTraced, tools, ...point.start };
 }
 

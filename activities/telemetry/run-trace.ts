@@ -12,6 +12,7 @@ import type { AgentRunInput, AgentRunOutcome } from "../../core/agent-run.ts";
 import { addUsage, noUsage, type Usage } from "../../core/status.ts";
 import type { TraceContext } from "../../core/trace-context.ts";
 import type { RequestEnding } from "../thread/protocol.ts";
+import type { Guard } from "./guard.ts";
 import {
   type AttemptPlace,
   toAnswerAttributes,
@@ -42,6 +43,7 @@ export class RunTrace {
   /** Whether spans are made here: then the agent thread tells of its requests. */
   readonly isOn: boolean;
   readonly #run: AgentRunInput;
+  readonly #guard: Guard;
   readonly #tracer = trace.getTracer("temporal-subagents", version);
   readonly #span: Span;
   readonly #tools = new Map<string, Span>();
@@ -52,8 +54,9 @@ export class RunTrace {
   #usage: Usage = noUsage;
   #isOver = false;
 
-  constructor(run: AgentRunInput, place: AttemptPlace) {
+  constructor(run: AgentRunInput, place: AttemptPlace, guard: Guard) {
     this.#run = run;
+    this.#guard = guard;
     const parent = toParentContext(run.trace);
     const attributes = toRunAttributes(run, place);
     this.#span = this.#tracer.startSpan(`invoke_agent ${toSpanWord(run.agent)}`, { attributes }, parent);
@@ -64,6 +67,8 @@ export class RunTrace {
   /** @returns what the request carries to the provider */
   startRequest(): TraceContext | undefined {
     if (!this.isOn || this.#isOver) return undefined;
+    // Requests follow each other: one whose end was never told has ended all the same.
+    this.#request?.span.end();
     const span = this.#startUnder(this.#span, `chat ${toModelName(this.#run.model)}`, {
       kind: SpanKind.CLIENT,
       attributes: toRequestAttributes(this.#run, this.#tries),
@@ -135,11 +140,8 @@ export class RunTrace {
   interrupt(ending: TraceEnding): void {
     this.#isOver = true;
     const open = [...this.#questions.values(), ...this.#tools.values(), this.#request?.span];
-    for (const span of open) {
-      if (ending.isError && span !== undefined) setError(span, ending.word);
-      else span?.setAttribute("subagents.interrupted", ending.word);
-      span?.end();
-    }
+    // Each on its own: one that can't be ended leaves no other open.
+    for (const span of open) this.#guard.attempt(() => cutOff(span, ending));
     this.#questions.clear();
     this.#tools.clear();
     this.#request = undefined;
@@ -165,6 +167,12 @@ export class RunTrace {
   #startUnder(parent: Span, name: string, options: SpanOptions): Span {
     return this.#tracer.startSpan(name, options, trace.setSpan(ROOT_CONTEXT, parent));
   }
+}
+
+function cutOff(span: Span | undefined, { word, isError }: TraceEnding): void {
+  if (isError && span !== undefined) setError(span, word);
+  else span?.setAttribute("subagents.interrupted", word);
+  span?.end();
 }
 
 /** By its kind alone: an error's text may hold anything. */

@@ -1,4 +1,5 @@
 import type { AssistantMessage } from "@earendil-works/pi-ai";
+import { noUsage } from "../../core/status.ts";
 import type { TraceContext } from "../../core/trace-context.ts";
 import type { ModelRuntime } from "../models/runtime.ts";
 import { toUsage } from "../run/usage.ts";
@@ -17,13 +18,16 @@ export function withRequestTrace(runtime: ModelRuntime, tracer: RequestTracer): 
     ...runtime,
     streamFn: async (model, context, options) => {
       await tracer.begin();
-      const stream = await runtime.streamFn(model, context, options);
-      void stream.result().then(
-        (message) => tracer.end(toEnding(runtime, message)),
-        // The loop meets the same rejection, and deals with it.
-        () => undefined,
-      );
-      return stream;
+      // The loop meets the same rejection, and deals with it.
+      const onRejected = () => tracer.end(toBroken(options?.signal));
+      try {
+        const stream = await runtime.streamFn(model, context, options);
+        void stream.result().then((message) => tracer.end(toEnding(runtime, message)), onRejected);
+        return stream;
+      } catch (error) {
+        onRejected();
+        throw error;
+      }
     },
   };
 }
@@ -37,6 +41,12 @@ function toEnding(runtime: ModelRuntime, message: AssistantMessage): RequestEndi
     ...(responseModel === undefined ? {} : { responseModel }),
     ...(stopReason === "error" ? { code: runtime.takeFailure(message).code } : {}),
   };
+}
+
+/** A request that has no message to show for itself, against the contract of models. */
+function toBroken(signal: AbortSignal | undefined): RequestEnding {
+  if (signal?.aborted) return { stopReason: "aborted", usage: noUsage };
+  return { stopReason: "error", usage: noUsage, code: "INTERNAL" };
 }
 
 /** The context of the request that is under way, as headers. */

@@ -10,8 +10,9 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import type { TraceContext } from "../../core/trace-context.ts";
-import type { RunningWorker } from "../../worker/worker.ts";
+import { type RunningWorker, startWorker } from "../../worker/worker.ts";
 import { RealServer, settled, until } from "../support/real-session.ts";
+import { TcpGate } from "../support/tcp-gate.ts";
 
 let server: RealServer;
 let worker: RunningWorker;
@@ -175,3 +176,29 @@ describe("spans of what went wrong", () => {
     expect(cutOff.status.code).toBe(0);
   }, 90_000);
 });
+
+test("a worker whose last step fails closes its connections, and its end says what failed", async () => {
+  const gate = await TcpGate.open(server.address);
+  const failing = await startWorker({
+    connectionOptions: { address: gate.address },
+    namespace: "default",
+    taskQueue: "fails-at-its-end",
+    stateFolder: server.stateFolder,
+    environment: { ...process.env, HOME: server.folder },
+    log: () => undefined,
+    beforeClose: () => Promise.reject(new Error("the last step failed")),
+  });
+  failing.finished.catch(() => undefined);
+  try {
+    expect(gate.connections).toBe(2);
+    await expect(failing.stop()).rejects.toThrow("the last step failed");
+    // The SDK's native side lets its socket go later, as after every end.
+    await until(
+      async () => gate.connections,
+      (count) => count <= 1,
+      10_000,
+    );
+  } finally {
+    await gate.close();
+  }
+}, 60_000);

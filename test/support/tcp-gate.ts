@@ -42,6 +42,11 @@ export class TcpGate {
     });
   }
 
+  /** How many connections go through it at this moment. */
+  get connections(): number {
+    return this.#sockets.size / 2;
+  }
+
   /** Hold back all that the connections of this moment carry, in both directions, for good. */
   hold(): void {
     for (const socket of this.#sockets) {
