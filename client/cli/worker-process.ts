@@ -4,6 +4,8 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { escapeControls } from "../../core/text.ts";
+import { isSpanLine } from "../../worker/telemetry/span-line.ts";
 import { CliError } from "./cli-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 
@@ -131,8 +133,10 @@ function launch(settings: WorkerSettings, note: (text: string) => void): Launche
     detached: true,
   });
   let errors = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    errors = (errors + text).slice(-KEPT_ERROR_CHARACTERS);
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    // Its spans belong on our own standard error, and would push the words out that say why it failed.
+    if (isSpanLine(line)) process.stderr.write(`${escapeControls(line)}\n`);
+    else errors = `${errors}${line}\n`.slice(-KEPT_ERROR_CHARACTERS);
   });
   child.stdin.on("error", () => undefined);
   const { promise: ready, resolve: resolveReady, reject: rejectReady } = Promise.withResolvers<void>();

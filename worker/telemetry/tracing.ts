@@ -1,9 +1,9 @@
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SpanExporter } from "@opentelemetry/sdk-trace";
-import { escapeControls } from "../../core/text.ts";
 import type { SamplerSettings } from "./sampler-settings.ts";
 import type { TelemetrySettings, TraceSettings } from "./settings.ts";
+import { toSpanLine } from "./span-line.ts";
 
 /** Spans of this process on their way. */
 export interface Tracing {
@@ -72,23 +72,7 @@ async function createExporter({ exporter, url }: TraceSettings): Promise<SpanExp
 function createLineExporter(): SpanExporter {
   return {
     export(spans, done) {
-      for (const span of spans) {
-        const { traceId, spanId } = span.spanContext();
-        const { name, attributes, status, parentSpanContext } = span;
-        const parent = parentSpanContext?.spanId;
-        const seconds = span.duration[0] + span.duration[1] / 1e9;
-        const line = JSON.stringify({
-          type: "span",
-          name,
-          traceId,
-          spanId,
-          parent,
-          seconds,
-          attributes,
-          status,
-        });
-        process.stderr.write(`${escapeControls(line)}\n`);
-      }
+      for (const span of spans) process.stderr.write(toSpanLine(span));
       done({ code: 0 });
     },
     shutdown: async () => undefined,
