@@ -71,18 +71,14 @@ export function toToolSummary(calls: readonly CallDetail[]): string {
     .join(" · ");
 }
 
-/** Calls as a program reads them. */
+/** What a program reads of a run: its calls, the answers of its model, and its attempts, whose number alone is `attempts`. */
 export function toCallsJson({ calls, answers, attempts, damagedLines }: ChainDetail) {
   return {
-    calls: calls.map(({ startedAtMs, ...call }) => ({ ...toAt("startedAt", startedAtMs), ...call })),
-    answers: answers.map(({ atMs, ...answer }) => ({ ...toAt("at", atMs), ...answer })),
-    attemptList: attempts.map(({ atMs, ...attempt }) => ({ ...toAt("at", atMs), ...attempt })),
+    calls,
+    answers,
+    attemptList: attempts,
     ...(damagedLines.length === 0 ? {} : { damagedLines }),
   };
-}
-
-function toAt(name: string, atMs: number | undefined): Record<string, string> {
-  return atMs === undefined ? {} : { [name]: new Date(atMs).toISOString() };
 }
 
 /** What is missing of a run's transcript, and where it may be. */

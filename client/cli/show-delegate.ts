@@ -13,10 +13,11 @@ import { toCallsJson, toChainLines, toToolSummary, toTranscriptRemarks } from ".
 import { CliError } from "./cli-error.ts";
 import { toCountText, toDurationText } from "./durations.ts";
 import type { Host } from "./host.ts";
+import { withTimes } from "./json-times.ts";
 import type { Showing } from "./show.ts";
 import { toDelegationJson } from "./show-session.ts";
 import { toTokens } from "./summary.ts";
-import { toTimelineJson, toTimelineText } from "./timeline-text.ts";
+import { toTimelineText } from "./timeline-text.ts";
 import { isSessionOver } from "./wait-over.ts";
 
 /** All that is known of one delegation. */
@@ -38,14 +39,18 @@ export async function showDelegate(
   const { record, run, events, detail, live } = shown;
   const nowMs = Date.now();
   const chain = detail !== undefined && "problem" in detail ? undefined : detail;
-  host.output.event({
-    ...toDelegationJson(record, live, nowMs),
-    session: sessionId,
-    ...(run === undefined ? {} : { task: run.prompt, workspace: run.workspace, permission: run.permission }),
-    transcript: chain === undefined ? "elsewhere" : "here",
-    ...(chain === undefined ? {} : toCallsJson(chain)),
-    timeline: events.map(toTimelineJson),
-  });
+  host.output.event(
+    withTimes({
+      ...toDelegationJson(record, live, nowMs),
+      session: sessionId,
+      ...(run === undefined
+        ? {}
+        : { task: run.prompt, workspace: run.workspace, permission: run.permission }),
+      transcript: chain === undefined ? "elsewhere" : "here",
+      ...(chain === undefined ? {} : toCallsJson(chain)),
+      timeline: events,
+    }),
+  );
   const isRunning = record.status === "running";
   const lines = toChainLines(id, chain, events, isRunning);
   const details = live !== undefined && "details" in live ? live.details : undefined;

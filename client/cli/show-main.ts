@@ -7,10 +7,11 @@ import { readChain } from "./chain-reading.ts";
 import { toCallsJson, toChainLines, toToolSummary, toTranscriptRemarks } from "./chain-text.ts";
 import { CliError } from "./cli-error.ts";
 import { toCountText, toDurationText } from "./durations.ts";
+import { withTimes } from "./json-times.ts";
 import type { Showing } from "./show.ts";
 import { lookAtRunning } from "./show-session.ts";
 import { toTokens } from "./summary.ts";
-import { toTimelineJson, toTimelineText } from "./timeline-text.ts";
+import { toTimelineText } from "./timeline-text.ts";
 
 /** Show what the main agent did: in all turns that are kept, or in one of them. */
 export async function showMain({ sessionId, connected, flags, host }: Showing, what: string): Promise<void> {
@@ -24,15 +25,17 @@ export async function showMain({ sessionId, connected, flags, host }: Showing, w
   const live = (await lookAtRunning(session, story.view, host)).get("main");
   const events = toEvents(story, turns);
   const isRunning = turns.some(({ status }) => status === "running");
-  host.output.event({
-    type: "main",
-    session: sessionId,
-    turns,
-    ...(isRunning ? { activity: describeActivity(live, Date.now()), live } : {}),
-    transcript: chain === undefined ? "elsewhere" : "here",
-    ...(chain === undefined ? {} : toCallsJson(chain)),
-    timeline: events.map(toTimelineJson),
-  });
+  host.output.event(
+    withTimes({
+      type: "main",
+      session: sessionId,
+      turns,
+      ...(isRunning ? { activity: describeActivity(live, Date.now()), live } : {}),
+      transcript: chain === undefined ? "elsewhere" : "here",
+      ...(chain === undefined ? {} : toCallsJson(chain)),
+      timeline: events,
+    }),
+  );
   const lines = toChainLines("main", chain, events, isRunning);
   host.output.print(
     [

@@ -11,12 +11,13 @@ import { type SessionStory, toListedView } from "../story/session-story.ts";
 import { type TimelineEvent, toTimeline } from "../story/timeline.ts";
 import { readAttempts, readMainAttempts } from "./chain-reading.ts";
 import type { Host } from "./host.ts";
+import { withTimes } from "./json-times.ts";
 import type { ToCommand } from "./own-command.ts";
 import { describeDelegate } from "./progress-lines.ts";
 import { describeQuestion, toAnswerCommands, toQuestionEvent } from "./questions.ts";
 import type { Showing } from "./show.ts";
 import { toDelegationTable } from "./summary.ts";
-import { describeSessionEnd, toTimelineJson, toTimelineLines, toTimelineText } from "./timeline-text.ts";
+import { describeSessionEnd, toTimelineLines, toTimelineText } from "./timeline-text.ts";
 
 /** Show what a session was asked, what happened in it, in the order of time, what it is doing, and how it ended. */
 export async function showSession({ sessionId, connected, flags, host }: Showing): Promise<void> {
@@ -29,24 +30,28 @@ export async function showSession({ sessionId, connected, flags, host }: Showing
   const { view } = story;
   const listed = toListedView(story);
   const lastTurn = view.turns.at(-1);
-  host.output.event({
-    type: "session",
-    session: sessionId,
-    status: summary.status,
-    ...(web === undefined ? {} : { web }),
-    taskQueue: summary.taskQueue,
-    permission: view.permissionMode,
-    input: view.input,
-    turns: listed.turns.map((each) => (each.number === lastTurn?.number ? lastTurn : each)),
-    delegations: listed.delegations.map((delegation) =>
-      toDelegationJson(delegation, live.get(delegation.id), view.nowMs),
-    ),
-    questions: view.questions.map((question) => toQuestionEvent(sessionId, question, host.output.toCommand)),
-    startedAt: new Date(story.startedAtMs).toISOString(),
-    ...(story.end === undefined ? {} : { end: toEndJson(story.end) }),
-    ...(live.has("main") ? { activity: describeActivity(live.get("main"), view.nowMs) } : {}),
-    timeline: events.map(toTimelineJson),
-  });
+  host.output.event(
+    withTimes({
+      type: "session",
+      session: sessionId,
+      status: summary.status,
+      ...(web === undefined ? {} : { web }),
+      taskQueue: summary.taskQueue,
+      permission: view.permissionMode,
+      input: view.input,
+      turns: listed.turns.map((each) => (each.number === lastTurn?.number ? lastTurn : each)),
+      delegations: listed.delegations.map((delegation) =>
+        toDelegationJson(delegation, live.get(delegation.id), view.nowMs),
+      ),
+      questions: view.questions.map((question) =>
+        toQuestionEvent(sessionId, question, host.output.toCommand),
+      ),
+      startedAtMs: story.startedAtMs,
+      ...(story.end === undefined ? {} : { end: toEndJson(story.end) }),
+      ...(live.has("main") ? { activity: describeActivity(live.get("main"), view.nowMs) } : {}),
+      timeline: events,
+    }),
+  );
   const mode = `permissions ${view.permissionMode}`;
   const status = story.end === undefined ? summary.status : describeSessionEnd(story.end);
   host.output.print(
@@ -69,7 +74,7 @@ export async function showSession({ sessionId, connected, flags, host }: Showing
 function toEndJson({ how, atMs, reason, by }: NonNullable<SessionStory["end"]>) {
   return {
     how,
-    at: new Date(atMs).toISOString(),
+    atMs,
     ...(reason === "" ? {} : { reason }),
     ...(by === "" ? {} : { by }),
   };
@@ -146,6 +151,7 @@ function toQuestionLines({ sessionId, questions }: SessionView, toCommand: ToCom
   return ["", "Questions that wait for an answer:", ...lines];
 }
 
+/** A delegation as a program reads it, with what it is doing if it runs. */
 export function toDelegationJson(delegation: Delegation, live: LiveState | undefined, nowMs: number) {
   const elapsedSeconds = toElapsedSeconds(delegation, nowMs);
   const activity = delegation.status === "running" ? { activity: describeActivity(live, nowMs), live } : {};

@@ -4,6 +4,7 @@ import { openTranscript } from "../../worker/transcript.ts";
 import { CliError } from "./cli-error.ts";
 import { toStepText } from "./durations.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { withTimes } from "./json-times.ts";
 import type { Showing } from "./show.ts";
 import { isRunOf } from "./show-main.ts";
 
@@ -25,13 +26,8 @@ export async function showTranscript({ sessionId, flags, host }: Showing, what: 
     host.interruption.signal.throwIfAborted();
     if (item.kind === "attempt" && turn > 0) isIn = isRunOf(item.runId, turn);
     if (!isIn) continue;
-    const { atMs, kind, ...rest } = item;
-    host.output.event({
-      type: "transcript",
-      item: kind,
-      ...(atMs === undefined ? {} : { at: toTime(atMs) }),
-      ...rest,
-    });
+    const { kind, ...rest } = item;
+    host.output.event(withTimes({ type: "transcript", item: kind, ...rest }));
     host.output.print(toItemText(item, limit));
   }
 }

@@ -2,7 +2,6 @@ import type { RunError } from "../../core/status.ts";
 import { toOneLine } from "../../core/text.ts";
 import type { TimelineEvent } from "../story/timeline.ts";
 import { toCountText, toDurationText } from "./durations.ts";
-import type { JsonEvent } from "./output.ts";
 
 /** Lines of a timeline that are shown unless all are asked for: the beginning, and the more telling end. */
 const FIRST_LINES = 20;
@@ -39,13 +38,9 @@ function toClock(atMs: number): string {
   return new Date(atMs).toISOString().slice(11, 19);
 }
 
+/** What happened, a line an event. */
 export function toTimelineLines(events: readonly TimelineEvent[]): TimelineLine[] {
   return events.map((event) => ({ atMs: event.atMs, text: describeEvent(event) }));
-}
-
-/** An event as a program reads it. */
-export function toTimelineJson({ atMs, ...event }: TimelineEvent): Omit<JsonEvent, "type"> {
-  return { at: new Date(atMs).toISOString(), ...event };
 }
 
 /** Say in one line what happened. */

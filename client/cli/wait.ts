@@ -6,6 +6,7 @@ import { CliError } from "./cli-error.ts";
 import type { ServerFlags } from "./connect.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import type { Host } from "./host.ts";
+import { withTimes } from "./json-times.ts";
 import { keepAnswering } from "./session-worker.ts";
 import { isSessionOver, waitForOver } from "./wait-over.ts";
 import { type OpenedSession, withSession } from "./with-session.ts";
@@ -29,7 +30,7 @@ export async function wait(
     void keepAnswering(session, () => worker.start(), watching.signal);
     const waiting = waitFor(opened, delegationIds, flags, host);
     const answer = await Promise.race([waiting, worker.failed]).finally(() => watching.abort());
-    for (const target of answer.targets) host.output.event({ type: "delegation", ...target });
+    for (const target of answer.targets) host.output.event(withTimes({ type: "delegation", ...target }));
     const { isTimedOut, waitedSeconds, unknown, noLongerKept } = answer;
     host.output.event({
       type: "wait",

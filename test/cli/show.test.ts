@@ -9,6 +9,7 @@ import {
   type Machine,
   type RunningCommand,
 } from "./cli-process.ts";
+import { compareFields, readFieldTable, type Told, toTold } from "./show-fields.ts";
 import { waitUntil } from "./wait-until.ts";
 
 let machine: Machine;
@@ -71,6 +72,7 @@ const script = {
 
 describe("show", () => {
   let session: string;
+  const told: Told[] = [];
 
   beforeAll(async () => {
     const file = machine.writeScript("show", script);
@@ -184,7 +186,33 @@ describe("show", () => {
       ),
     );
     expect(await machine.run("stop", held1)).toMatchObject({ code: 0 });
+    told.push(...toTold(await showJson(held1)), ...toTold(await showJson(held1, "main")));
   }, 240_000);
+
+  test("writes for programs what the manual's table says, and every moment alike", async () => {
+    const transcript = await machine.run("show", session, "task-1", "--transcript", "--json");
+    told.push(...transcript.events.flatMap(toTold));
+    for (const what of ["task-1", "main"]) told.push(...toTold(await showJson(session, what)));
+    expect(await machine.run("stop", session)).toMatchObject({ code: 0 });
+    const ended = await showJson(session);
+    told.push(...toTold(ended));
+    const table = readFieldTable();
+    expect(told.flatMap((each) => compareFields(each, table))).toEqual([]);
+    const seen = new Set(told.map(({ row }) => row));
+    const rare = [
+      "asked",
+      "answered",
+      "stop-requested",
+      "mode",
+      "cancel-requested",
+      "fault",
+      "item tool-start",
+      "item damaged",
+    ];
+    expect([...table.keys()].filter((row) => !seen.has(row))).toEqual(rare);
+    expect(JSON.stringify(told)).not.toMatch(/"(at|since|until|\w+At)Ms":/);
+    expect(ended.startedAt).toMatch(/^\d{4}-.*Z$/);
+  }, 120_000);
 });
 
 describe("sessions", () => {
