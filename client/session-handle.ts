@@ -38,7 +38,13 @@ import {
 import { SessionError, sessionErrorCodes } from "./session-error.ts";
 import { toSessionGates } from "./session-gates.ts";
 import { type DelegateStory, readDelegateStory } from "./story/delegate-story.ts";
-import { lookUp, readSessionStory, type SessionStory, toListedView } from "./story/session-story.ts";
+import {
+  lookUp,
+  readSessionStory,
+  refreshStory,
+  type SessionStory,
+  toListedView,
+} from "./story/session-story.ts";
 import { waitForPlace } from "./wait-for-place.ts";
 
 const FIRST_POLL_MS = 250;
@@ -47,7 +53,7 @@ const LAST_POLL_MS = 2000;
 /**
  * One session, worked with from outside: what its main agent can do, and what only a host may do.
  *
- * Holds no state: any number of handles of one session work side by side. Every call survives a restart of the server or of a worker; each
+ * Holds nothing but the records of a session that has ended: any number of handles of one session work side by side. Every call survives a restart of the server or of a worker; each
  * has a patience that is longer than what the session itself may take.
  *
  * Rejections: {@link SessionRefusal} for a caller's mistake, {@link SessionError} for a session that can't be worked with, the signal's
@@ -57,6 +63,7 @@ export class SessionHandle implements SessionPort {
   readonly sessionId: string;
   readonly #client: Client;
   readonly #calls: SessionCalls;
+  /** The story of the session once it has ended. */
   #over: SessionStory | undefined;
 
   constructor(client: Client, sessionId: string) {
@@ -198,12 +205,18 @@ export class SessionHandle implements SessionPort {
   }
 
   /**
-   * Read all that the server's own records tell of the session, how it ended and what is not kept elsewhere included. Needs no worker.
+   * Read all that the server's own records tell of the session, how it ended and what is not kept elsewhere included. Needs no worker. Once it has ended its
+   * own records are read no more: only its delegates that still run are looked at.
    *
    * @throws SessionError Session.NotFound.
    */
   async story(signal?: AbortSignal): Promise<SessionStory> {
-    return await readSessionStory(this.#calls, this.sessionId, signal);
+    const story =
+      this.#over === undefined
+        ? await readSessionStory(this.#calls, this.sessionId, signal)
+        : await refreshStory(this.#calls, this.#over);
+    if (story.end !== undefined) this.#over = story;
+    return story;
   }
 
   /** Read all that a delegate's own workflow tells, also when nothing is left of the session. Undefined if the server knows no such delegate. */
@@ -269,12 +282,8 @@ export class SessionHandle implements SessionPort {
   }
 
   async #readIfOver(signal: AbortSignal | undefined): Promise<SessionStory | undefined> {
-    if (this.#over !== undefined) return this.#over;
-    if (await this.#calls.isOpen(signal)) return undefined;
-    const story = await this.story(signal);
-    // Nothing of it changes any more.
-    if (story.view.delegations.every(({ status }) => status !== "running")) this.#over = story;
-    return story;
+    if (this.#over === undefined && (await this.#calls.isOpen(signal))) return undefined;
+    return await this.story(signal);
   }
 }
 

@@ -70,6 +70,16 @@ export async function readSessionStory(
   };
 }
 
+/** Tell the story of a session that has ended once more: nothing of it changes but its delegates that still run. */
+export async function refreshStory(calls: SessionCalls, story: SessionStory): Promise<SessionStory> {
+  const { view } = story;
+  const running = view.delegations.filter(({ status }) => status === "running");
+  if (running.length === 0) return story;
+  const now = new Map((await lookUp(calls, view.sessionId, running, true)).map((each) => [each.id, each]));
+  const delegations = view.delegations.map((each) => now.get(each.id) ?? each);
+  return { ...story, view: { ...view, delegations, nowMs: Date.now() } };
+}
+
 const READS = 3;
 
 /** A run that has just continued as new makes way for the next one. */

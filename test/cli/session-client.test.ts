@@ -158,6 +158,33 @@ describe("a session that can't be worked with", () => {
     expect((await session.story()).end).toMatchObject({ how: "terminated", reason: "no more" });
   }, 30_000);
 
+  test("ends while a delegate runs on: its own records are read once, the delegate's state every time", async () => {
+    const { nativeConnection: connection, namespace, client } = environment;
+    const own = await startFakeWorker({
+      connection,
+      namespace: namespace ?? "default",
+      taskQueue: "leaving",
+    });
+    const session = await sessions.start(sessionInput, { taskQueue: "leaving" });
+    await session.task({ input: { agent: "explorer", task: "hold on" } }, "call-1");
+    const delegate = client.workflow.getHandle(`${session.sessionId}/task-1`);
+    await waitUntil(async () => (await session.live(["task-1"])).get("task-1")?.kind === "running");
+    await own.stop();
+    await client.workflow.getHandle(session.sessionId).terminate("over");
+    const reading = jest.spyOn(client.workflowService, "getWorkflowExecutionHistory");
+    for (const _ of ["once", "again", "and again"]) {
+      expect((await session.view()).delegations).toMatchObject([{ id: "task-1", status: "running" }]);
+      expect(await session.report("task-1")).toMatchObject({ status: "running" });
+      expect((await session.story()).end).toMatchObject({ how: "terminated" });
+    }
+    const reads = reading.mock.calls.length;
+    reading.mockRestore();
+    expect(reads).toBe(1);
+    await delegate.terminate("over too");
+    expect(await session.report("task-1")).toMatchObject({ status: "failed" });
+    expect((await session.view()).delegations).toMatchObject([{ id: "task-1", status: "failed" }]);
+  }, 60_000);
+
   test("has no worker: its story is told all the same", async () => {
     const session = await sessions.start(sessionInput, { taskQueue: "nobody-listens" });
     expect(await session.story()).toMatchObject({ view: { turns: [], delegations: [] }, end: undefined });
