@@ -28,6 +28,7 @@ export async function traceCommand(
   act: (trace: CommandTrace) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const settings = readTelemetry(host.environment, isAsked);
+  for (const warning of settings.warnings) host.output.say(`warning: ${warning}`);
   // The worker that may be started serves them: what it would refuse is refused here.
   if (settings.metrics !== undefined) await checkMetrics(settings.metrics);
   const trace = await startTrace(name, settings, host);
@@ -44,7 +45,7 @@ export async function traceCommand(
 }
 
 async function checkMetrics(metrics: MetricSettings): Promise<void> {
-  if (metrics.exporter !== "prometheus") return;
+  if (metrics.exporter !== "prometheus" || metrics.isOptional) return;
   const { findMetricsEndpoint } = await import("../../worker/telemetry/metrics-endpoint.ts");
   await findMetricsEndpoint(metrics.host, metrics.port);
 }

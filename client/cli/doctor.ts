@@ -45,10 +45,7 @@ export async function doctor(flags: DoctorFlags, host: Host): Promise<ExitCode> 
       model: { model, keyVariables },
       settings: [
         () => listWarnings({ limits: readLimits(host.environment) }),
-        () => {
-          readTelemetry(host.environment, false);
-          return [];
-        },
+        () => readTelemetry(host.environment, false).warnings,
       ],
     }),
   );

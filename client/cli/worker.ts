@@ -21,7 +21,9 @@ const IDLE_LOOK_MS = 2000;
 
 /** Run a worker until Ctrl-C or SIGTERM; its runs are handed back and go on elsewhere. */
 export async function worker(flags: WorkerFlags, host: Host): Promise<ExitCode> {
-  const settings = readTelemetry(host.environment, flags.telemetry);
+  const read = readTelemetry(host.environment, flags.telemetry);
+  // The command that owns this worker has the same environment, and has said it.
+  const settings = flags.owned ? { ...read, warnings: [] } : read;
   const telemetry = await startWorkerTelemetry(settings, (line) => host.output.say(line));
   try {
     const connected = await host.interruption.orElse(connect(flags, host));

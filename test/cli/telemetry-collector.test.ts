@@ -90,6 +90,19 @@ test("a value that can't be understood ends the command before anything is start
   }
 }, 90_000);
 
+test("an address whose protocol is not spoken here turns nothing on: the command says so once and does its work", async () => {
+  Object.assign(machine.environment, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4317",
+    OTEL_EXPORTER_OTLP_PROTOCOL: "grpc",
+  });
+  const { code, stdout, stderr } = await machine.run("run", "go", "--script", script, "--permission", "auto");
+  expect(code).toBe(0);
+  expect(stdout).toContain("Done.");
+  expect(stderr.match(/OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"/g)).toHaveLength(1);
+  delete machine.environment.OTEL_EXPORTER_OTLP_PROTOCOL;
+  delete machine.environment.OTEL_EXPORTER_OTLP_ENDPOINT;
+}, 60_000);
+
 test("spans are JSON lines on standard error where the console is chosen, and standard output stays the command's own", async () => {
   machine.environment.OTEL_TRACES_EXPORTER = "console";
   const { code, stderr, events } = await machine.run(

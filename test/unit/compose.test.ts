@@ -123,7 +123,7 @@ describe("docker-compose.yml", () => {
       Object.fromEntries(
         Object.entries(environment).flatMap(([name, value]) => {
           const given =
-            value === null ? host[name] : value.replace(/^\$\{(\w+):-(\w+)\}$/, host[name] ?? "$2");
+            value === null ? host[name] : value.replace(/^\$\{(\w+):-([^}]+)\}$/, host[name] ?? "$2");
           return given === undefined ? [] : [[name, given]];
         }),
       );
@@ -136,6 +136,28 @@ describe("docker-compose.yml", () => {
       traces: { url: "http://collector:4318/v1/traces" },
       metrics: { host: "0.0.0.0", port: 9464 },
     });
+    // A command in a worker's container has the flag to itself.
+    expect(readTelemetry(toEnvironment({}), true).metrics).toMatchObject({ host: "0.0.0.0", port: 9464 });
+  });
+
+  test("workers are given every variable of telemetry that the manual names, and it names every one that is read", () => {
+    const rows = read("docs/telemetry.md").match(/^\| `OTEL_.*$/gm) ?? [];
+    const named = rows.flatMap((row) => row.split("|")[1]?.match(/OTEL_[A-Z_]+/g) ?? []);
+    const passedOn = Object.keys(toService("worker").environment).filter((name) => name.startsWith("OTEL_"));
+    expect(passedOn.toSorted()).toEqual(named.toSorted());
+    const asked = new Set<string>();
+    const looks = [{ OTEL_METRICS_EXPORTER: "otlp" }, { OTEL_TRACES_SAMPLER: "traceidratio" }];
+    for (const look of looks) {
+      const get = (values: Record<string, string>, name: string) => {
+        asked.add(name);
+        return values[name];
+      };
+      readTelemetry(new Proxy(look, { get } as ProxyHandler<typeof look>) as Record<string, string>, true);
+    }
+    expect([...asked].filter((name) => !named.includes(name))).toEqual([]);
+    // Files of certificates are read by the exporter itself.
+    const unread = named.filter((name) => !asked.has(name) && !/CERTIFICATE|CLIENT_KEY/.test(name));
+    expect(unread).toEqual([]);
   });
 
   test("the server reads the flags that push a cancellation at once", () => {

@@ -6,7 +6,7 @@ import { readTelemetry } from "../../worker/telemetry/settings.ts";
 
 const seen = (environment: Record<string, string>, isAsked = false) => {
   const { traces, metrics } = readTelemetry(environment, isAsked);
-  return { traces: traces?.exporter, metrics: metrics?.exporter };
+  return { traces: traces?.exporters.join(), metrics: metrics?.exporter };
 };
 
 describe("telemetry", () => {
@@ -46,6 +46,12 @@ describe("telemetry", () => {
     ["the console", { OTEL_TRACES_EXPORTER: "Console" }, false, "console", undefined],
     ["the flag without metrics", { OTEL_METRICS_EXPORTER: "none" }, true, "otlp", undefined],
     ["metrics pushed", { OTEL_METRICS_EXPORTER: "otlp" }, false, undefined, "otlp"],
+    ["two ways for traces", { OTEL_TRACES_EXPORTER: "otlp, console" }, false, "otlp,console", undefined],
+    ["one way twice", { OTEL_TRACES_EXPORTER: "otlp,otlp" }, false, "otlp", undefined],
+    ["none among others", { OTEL_TRACES_EXPORTER: "otlp,none" }, true, undefined, "prometheus"],
+    ["disabled in capitals", { OTEL_SDK_DISABLED: "TRUE" }, true, undefined, undefined],
+    ["what is no true", { OTEL_SDK_DISABLED: "1" }, true, "otlp", "prometheus"],
+    ["a host for metrics alone", { OTEL_EXPORTER_PROMETHEUS_HOST: "0.0.0.0" }, false, undefined, undefined],
     ["a port for metrics", { OTEL_EXPORTER_PROMETHEUS_PORT: "0" }, false, undefined, "prometheus"],
   ])("%s", (_, environment, isAsked, traces, metrics) => {
     expect(seen(environment, isAsked)).toEqual({ traces, metrics });
@@ -56,12 +62,13 @@ describe("telemetry", () => {
       serviceName: "temporal-subagents",
       resource: {},
       traces: {
-        exporter: "otlp",
+        exporters: ["otlp"],
         url: "http://localhost:4318/v1/traces",
         sampler: { isParentBased: true, ratio: 1 },
         batch: {},
       },
-      metrics: { exporter: "prometheus", host: "localhost", port: 9464 },
+      metrics: { exporter: "prometheus", host: "localhost", port: 9464, isOptional: false },
+      warnings: [],
     });
   });
 
@@ -98,9 +105,8 @@ describe("telemetry", () => {
   });
 
   test.each([
-    ["OTEL_SDK_DISABLED", "yes"],
     ["OTEL_TRACES_EXPORTER", "zipkin"],
-    ["OTEL_TRACES_EXPORTER", "otlp,console"],
+    ["OTEL_TRACES_SAMPLER", "xray"],
     ["OTEL_METRICS_EXPORTER", "console"],
     ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"],
     ["OTEL_EXPORTER_OTLP_ENDPOINT", "grpc://collector:4317"],
@@ -118,6 +124,94 @@ describe("telemetry", () => {
     const refused = () => readTelemetry({ [name]: value }, true);
     expect(refused).toThrow(ConfigurationError);
     expect(refused).toThrow(`${name} is ${JSON.stringify(value)}: `);
+  });
+
+  test.each<[string, Record<string, string>, string | undefined, string | undefined, string[]]>([
+    [
+      "a collector that speaks gRPC",
+      { OTEL_EXPORTER_OTLP_ENDPOINT: "http://c:4317", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" },
+      undefined,
+      undefined,
+      ['no traces: OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"'],
+    ],
+    [
+      "a collector for metrics that speaks gRPC, beside one for traces that does not",
+      {
+        OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: "http://c:4317",
+        OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: "grpc",
+        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://c:4318/v1/traces",
+      },
+      "otlp",
+      undefined,
+      ['no metrics: OTEL_EXPORTER_OTLP_METRICS_PROTOCOL is "grpc"'],
+    ],
+    [
+      "an address of another form",
+      { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" },
+      undefined,
+      undefined,
+      ['no traces: OTEL_EXPORTER_OTLP_ENDPOINT is "collector:4318"'],
+    ],
+    [
+      "metrics on the console",
+      { OTEL_METRICS_EXPORTER: "console" },
+      undefined,
+      undefined,
+      ['OTEL_METRICS_EXPORTER is "console"'],
+    ],
+    [
+      "an exporter of elsewhere beside one of ours",
+      { OTEL_TRACES_EXPORTER: "zipkin,otlp" },
+      "otlp",
+      undefined,
+      ['OTEL_TRACES_EXPORTER is "zipkin"'],
+    ],
+    [
+      "two ways for metrics",
+      { OTEL_METRICS_EXPORTER: "otlp,prometheus" },
+      undefined,
+      "otlp",
+      ['OTEL_METRICS_EXPORTER is "prometheus"'],
+    ],
+    [
+      "a sampler of elsewhere",
+      { OTEL_TRACES_EXPORTER: "otlp", OTEL_TRACES_SAMPLER: "parentbased_jaeger_remote" },
+      "otlp",
+      undefined,
+      ['OTEL_TRACES_SAMPLER is "parentbased_jaeger_remote"'],
+    ],
+    [
+      "names that can't be read",
+      { OTEL_EXPORTER_OTLP_ENDPOINT: "http://c:4318", OTEL_RESOURCE_ATTRIBUTES: "team" },
+      "otlp",
+      undefined,
+      ['no resource attributes: OTEL_RESOURCE_ATTRIBUTES is "team"'],
+    ],
+    [
+      "a switch that is neither",
+      { OTEL_SDK_DISABLED: "1", OTEL_TRACES_EXPORTER: "otlp" },
+      "otlp",
+      undefined,
+      ['OTEL_SDK_DISABLED is "1": only true turns'],
+    ],
+    ["a switch that is neither, where nothing is on", { OTEL_SDK_DISABLED: "1" }, undefined, undefined, []],
+  ])("meant for other programs: %s", (_, environment, traces, metrics, warnings) => {
+    expect(seen(environment)).toEqual({ traces, metrics });
+    const said = readTelemetry(environment, false).warnings;
+    expect(said).toEqual(warnings.map((text) => expect.stringContaining(text)));
+  });
+
+  test("refuses what an exporter's name asks for and can't be had, flag or not", () => {
+    const grpc = { OTEL_TRACES_EXPORTER: "otlp", OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" };
+    expect(() => readTelemetry(grpc, false)).toThrow('OTEL_EXPORTER_OTLP_PROTOCOL is "grpc"');
+    expect(() => readTelemetry({ OTEL_METRICS_EXPORTER: "promethues" }, false)).toThrow(ConfigurationError);
+  });
+
+  test("takes lowmemory as delta, which is the same for the instruments that there are", () => {
+    const temporality = { OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: "LowMemory" };
+    expect(readTelemetry({ OTEL_METRICS_EXPORTER: "otlp", ...temporality }, false).metrics).toMatchObject({
+      temporality: "delta",
+    });
   });
 
   test("refuses a share of traces that is none", () => {

@@ -58,11 +58,6 @@ export function readWhole(
   return refuseValue(name, value, `it may be a whole number from ${minimum} to ${maximum}`);
 }
 
-/** Read a switch. @throws ConfigurationError. */
-export function readSwitch(environment: Environment, name: string): boolean {
-  return readWord(environment, name, ["true", "false"]) === "true";
-}
-
 /** Read pairs of `key=value`, percent-encoded, with commas between them. @throws ConfigurationError without the value where it may be a secret. */
 export function readPairs(
   environment: Environment,

@@ -1,4 +1,5 @@
 import { type Environment, readText, readWord, refuseValue } from "./environment.ts";
+import type { PassOver } from "./exporters.ts";
 
 const samplers = [
   "always_on",
@@ -9,6 +10,9 @@ const samplers = [
   "parentbased_traceidratio",
 ] as const;
 
+/** Those that OpenTelemetry names and that are not here. */
+const samplersElsewhere = ["jaeger_remote", "xray"].flatMap((name) => [name, `parentbased_${name}`]);
+
 /** Which traces are kept. */
 export interface SamplerSettings {
   /** Whether a trace that comes from elsewhere decides for itself. */
@@ -18,9 +22,17 @@ export interface SamplerSettings {
 }
 
 /** Read OTEL_TRACES_SAMPLER and its argument; every trace is kept by default. @throws ConfigurationError. */
-export function readSampler(environment: Environment): SamplerSettings {
-  const sampler = readWord(environment, "OTEL_TRACES_SAMPLER", samplers) ?? "parentbased_always_on";
+export function readSampler(environment: Environment, passOver: PassOver): SamplerSettings {
+  const sampler = readKnown(environment, passOver) ?? "parentbased_always_on";
   return { isParentBased: sampler.startsWith("parentbased_"), ratio: toRatio(sampler, environment) };
+}
+
+function readKnown(environment: Environment, passOver: PassOver): (typeof samplers)[number] | undefined {
+  const name = "OTEL_TRACES_SAMPLER";
+  const value = readText(environment, name)?.toLowerCase();
+  if (value === undefined || !samplersElsewhere.includes(value)) return readWord(environment, name, samplers);
+  passOver(name, value, `it may be ${samplers.join(", ")}`);
+  return undefined;
 }
 
 function toRatio(sampler: (typeof samplers)[number], environment: Environment): number {

@@ -29,11 +29,18 @@ export async function startTracing(
   ]);
   // What can't be sent is said by the exporter's guard, once.
   setGlobalErrorHandler(() => undefined);
-  const exporter = guardExporter(await createExporter(settings.traces), settings.traces, log);
+  const guards: GuardedExporter[] = [];
+  const exporters: SpanExporter[] = [];
+  for (const kind of settings.traces.exporters) {
+    if (kind === "console") exporters.push(createLineExporter());
+    else guards.push(guardExporter(await createOtlpExporter(settings.traces), settings.traces, log));
+  }
   const provider = new sdk.TracerProvider({
     resource: await createResource(settings),
     sampler: await createSampler(settings.traces.sampler),
-    spanProcessors: [new sdk.BatchSpanProcessor({ exporter, ...settings.traces.batch })],
+    spanProcessors: [...guards, ...exporters].map(
+      (exporter) => new sdk.BatchSpanProcessor({ exporter, ...settings.traces.batch }),
+    ),
   });
   trace.setGlobalTracerProvider(provider);
   return {
@@ -43,7 +50,8 @@ export async function startTracing(
         () => true,
       );
       const isOver = await Promise.race([ended, sleep(END_PATIENCE_MS, false, { ref: false })]);
-      if (!isOver) exporter.sayAway(`no answer within ${END_PATIENCE_MS / 1000} s`);
+      if (isOver) return;
+      for (const guard of guards) guard.sayAway(`no answer within ${END_PATIENCE_MS / 1000} s`);
     },
   };
 }
@@ -62,8 +70,7 @@ async function createSampler({ isParentBased, ratio }: SamplerSettings) {
   return isParentBased ? new ParentBasedSampler({ root }) : root;
 }
 
-async function createExporter({ exporter, url }: TraceSettings): Promise<SpanExporter> {
-  if (exporter === "console") return createLineExporter();
+async function createOtlpExporter({ url }: TraceSettings): Promise<SpanExporter> {
   const { OTLPTraceExporter } = await import("@opentelemetry/exporter-trace-otlp-proto");
   return new OTLPTraceExporter({ url });
 }
@@ -79,12 +86,14 @@ function createLineExporter(): SpanExporter {
   };
 }
 
+type GuardedExporter = SpanExporter & { sayAway(reason: string): void };
+
 /** Say what keeps spans from being sent, once until some were taken again. */
 function guardExporter(
   exporter: SpanExporter,
   { url }: TraceSettings,
   log: (line: string) => void,
-): SpanExporter & { sayAway(reason: string): void } {
+): GuardedExporter {
   let isAway = false;
   const sayAway = (reason: string) => {
     if (!isAway) log(`spans can't be sent to ${toAddress(url)}: ${reason}; the work goes on without them`);

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { installWorkerRuntime } from "../runtime.ts";
+import { ConfigurationError } from "./environment.ts";
 import { type MetricsPlan, planMetrics } from "./metrics.ts";
-import type { MetricSettings, TelemetrySettings } from "./settings.ts";
+import type { MetricSettings, TelemetrySettings, TraceSettings } from "./settings.ts";
 import { startTracing } from "./tracing.ts";
 
 /** A worker process's telemetry, on or off. */
@@ -25,15 +26,18 @@ export async function startWorkerTelemetry(
   log: (line: string) => void,
 ): Promise<WorkerTelemetry> {
   const { traces, metrics } = settings;
-  const plan = metrics === undefined ? undefined : await installWithMetrics({ ...settings, metrics }, log);
+  const warnings = [...settings.warnings];
+  const plan =
+    metrics === undefined ? undefined : await installIfItCan({ ...settings, metrics }, log, warnings);
+  if (plan?.warning !== undefined) warnings.push(plan.warning);
   if (plan === undefined) installWorkerRuntime(log);
   const tracing = traces === undefined ? undefined : await startTracing({ ...settings, traces }, log);
   return {
     places: {
       ...(plan === undefined ? {} : { metrics: plan.url }),
-      ...(traces === undefined ? {} : { traces: traces.exporter === "console" ? "console" : traces.url }),
+      ...(traces === undefined ? {} : { traces: toPlace(traces) }),
     },
-    warnings: plan?.warning === undefined ? [] : [plan.warning],
+    warnings,
     pushLast: async () => await waitForPush(metrics),
     end: async () => await tracing?.end(),
   };
@@ -45,6 +49,26 @@ const MAX_PUSH_WAIT_MS = 1_200;
 async function waitForPush(metrics: MetricSettings | undefined): Promise<void> {
   if (metrics?.exporter !== "otlp") return;
   await sleep(Math.min(metrics.intervalMs * 1.2, MAX_PUSH_WAIT_MS));
+}
+
+function toPlace({ exporters, url }: TraceSettings): string {
+  return exporters.map((exporter) => (exporter === "console" ? "console" : url)).join(", ");
+}
+
+async function installIfItCan(
+  settings: TelemetrySettings & { metrics: MetricSettings },
+  log: (line: string) => void,
+  warnings: string[],
+): Promise<MetricsPlan | undefined> {
+  const { metrics } = settings;
+  try {
+    return await installWithMetrics(settings, log);
+  } catch (error) {
+    const mayBeLeftOut = metrics.exporter === "prometheus" && metrics.isOptional;
+    if (!mayBeLeftOut || !(error instanceof ConfigurationError)) throw error;
+    warnings.push(`no metrics: ${error.message}`);
+    return undefined;
+  }
 }
 
 async function installWithMetrics(
