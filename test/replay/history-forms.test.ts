@@ -1,8 +1,10 @@
 // Tier: no server. A history replays in every form in which tools write it, and what is no history is called by its name.
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, test } from "@jest/globals";
+import protoUtils from "@temporalio/common/lib/proto-utils.js";
+import proto from "@temporalio/proto";
 import { readHistories } from "../../worker/replay/history-files.ts";
 import { parseHistory } from "../../worker/replay/read-history.ts";
 import { type HistorySource, replayHistories } from "../../worker/replay/replay-histories.ts";
@@ -10,6 +12,7 @@ import { installReplayRuntime } from "../../worker/replay/replay-runtime.ts";
 import { bundleWorkflows } from "../../worker/workflow-bundle.ts";
 import { type HistoryJson, loadHistory, replayText, toHistoryPath } from "../support/histories.ts";
 
+const { History } = proto.temporal.api.history.v1;
 installReplayRuntime();
 const session = await loadHistory("waited-and-listed.session");
 const whole = JSON.stringify(session);
@@ -83,6 +86,48 @@ test.each(Object.keys(forms))("a history replays that is written with %s", async
     status: "replays",
     facts: { workflowType: "sessionWorkflow", events: session.events.length, ended: "completed" },
   });
+});
+
+test("what the SDK's own reader makes of a recorded history is made of it here", async () => {
+  for (const name of await readdir(path.dirname(toHistoryPath("")))) {
+    const text = await readFile(toHistoryPath(path.basename(name, ".json")), "utf8");
+    const expected = protoUtils.historyFromJSON(JSON.parse(text));
+    expect(History.encode(parseHistory(Buffer.from(text))).finish()).toEqual(
+      History.encode(expected).finish(),
+    );
+  }
+});
+
+test.each([
+  [{ eventTime: "2026-01-31T13:00:00.000000001+01:00" }, { eventTime: { seconds: "1769860800", nanos: 1 } }],
+  [{ event_time: "1969-12-31T23:59:59.5Z" }, { eventTime: { seconds: "-1", nanos: 500_000_000 } }],
+  [
+    { timerStartedEventAttributes: { startToFireTimeout: "-1.5s" } },
+    { timerStartedEventAttributes: { startToFireTimeout: { seconds: "-1", nanos: -500_000_000 } } },
+  ],
+  [{ taskId: "9223372036854775807" }, { taskId: "9223372036854775807" }],
+  [{ eventType: "EVENT_TYPE_OF_LATER", version: null }, {}],
+])("%j is read in full", (fields, expected) => {
+  const event = { eventId: "1", timerStartedEventAttributes: {}, ...fields };
+  const { events } = parseHistory(Buffer.from(JSON.stringify([event])));
+  expect(JSON.parse(JSON.stringify(events))).toEqual([
+    expect.objectContaining({ timerStartedEventAttributes: {}, eventId: "1", ...expected }),
+  ]);
+});
+
+test.each([
+  [{ eventId: "one" }, "HistoryEvent.eventId: expected a whole number"],
+  [{ taskId: "9223372036854775808" }, "HistoryEvent.taskId: out of range"],
+  [{ eventTime: "yesterday" }, "expected a time such as 2026-01-31T12:00:00Z"],
+  [{ workerMayIgnore: "yes" }, "HistoryEvent.workerMayIgnore: expected bool"],
+  [{ timerStartedEventAttributes: { startToFireTimeout: 5 } }, "expected a duration such as 1.5s"],
+  [{ timerFiredEventAttributes: {} }, "timerStartedEventAttributes is there too"],
+  [{ timerStartedEventAttributes: [] }, "expected object"],
+  [{ links: {} }, "HistoryEvent.links: expected array"],
+  [{ userMetadata: { summary: { metadata: { encoding: "%" } } } }, "expected bytes"],
+])("%j is refused by the field's name", (fields, reason) => {
+  const event = { eventId: "1", timerStartedEventAttributes: {}, ...fields };
+  expect(() => parseHistory(Buffer.from(JSON.stringify([event])))).toThrow(reason);
 });
 
 test("readable payloads mean the same as those in base64", () => {

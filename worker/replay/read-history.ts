@@ -1,6 +1,10 @@
-import protoUtils from "@temporalio/common/lib/proto-utils.js";
+import proto from "@temporalio/proto";
 import { type History, HistoryError } from "./history.ts";
-import { restoreHistoryJson } from "./restore-json.ts";
+import { type MessageType, restoreMessage } from "./restore-json.ts";
+
+const { History: Message } = proto.temporal.api.history.v1;
+/** The classes of messages are their own descriptions; their typings leave that out. */
+const historyType = Message as unknown as MessageType;
 
 /**
  * Read a history as Temporal Web downloads it, in any of its three forms, as `temporal workflow show --output json` or `jsonl` prints it, or as the
@@ -12,7 +16,7 @@ export function parseHistory(bytes: Uint8Array): History {
   const events = findEvents(decode(bytes).trim());
   for (const [index, event] of events.entries()) checkShape(event, index);
   try {
-    return protoUtils.historyFromJSON(restoreHistoryJson({ events }));
+    return Message.fromObject(restoreMessage(historyType, { events }));
   } catch (error) {
     throw new HistoryError(`its events can't be read: ${error instanceof Error ? error.message : error}`);
   }
