@@ -53,6 +53,7 @@ export async function toLiveState(
 function toWaitingState(activity: PendingActivity, details: AgentRunDetails | undefined): LiveState {
   const attempt = activity.attempt ?? 1;
   if (attempt <= 1) return { kind: "queued" };
+  if (details?.handedBack && details.attempt === attempt - 1) return { kind: "handed-back", details };
   return { kind: "worker-lost", sinceMs: toLastSignMs(activity), details };
 }
 

@@ -7,6 +7,8 @@ export type LiveState =
   | { kind: "running"; attempt: number; details: AgentRunDetails | undefined }
   /** The last attempt ended without its worker's word and the next one has not begun. */
   | { kind: "worker-lost"; sinceMs: number | undefined; details: AgentRunDetails | undefined }
+  /** Its worker was shut down and gave the run back; the next attempt has not begun. */
+  | { kind: "handed-back"; details: AgentRunDetails }
   | { kind: "stopping"; details: AgentRunDetails | undefined }
   | { kind: "unknown"; reason: string };
 
@@ -27,6 +29,8 @@ export function describeDoing(live: LiveState | undefined): string {
       return live.sinceMs === undefined
         ? "worker lost"
         : `worker lost since ${new Date(live.sinceMs).toISOString()}`;
+    case "handed-back":
+      return "handed back by its worker, waits for the next one";
     case "stopping":
       return "stop requested, not yet confirmed";
     case "running":

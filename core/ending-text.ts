@@ -3,8 +3,8 @@ import { cutAt } from "./text.ts";
 
 /** Say in one sentence how a delegation ended, for the model: what happened comes first. */
 export function describeEnding(delegation: Delegation): string {
-  const because =
-    delegation.error === undefined ? "" : ` ${delegation.error.code}: ${delegation.error.message}`;
+  const { error } = delegation;
+  const because = error === undefined ? "" : ` ${error.code}: ${toSentence(error.message)}`;
   switch (delegation.status) {
     case "running":
       return "Still running.";
@@ -21,6 +21,10 @@ export function describeEnding(delegation: Delegation): string {
     case "failed":
       return `Failed: it did not finish.${because} Its partial report:`;
   }
+}
+
+function toSentence(text: string): string {
+  return /[.!?]\s*$/.test(text) ? text : `${text}.`;
 }
 
 /** Name the calls that a delegate was not allowed to make; empty where there were none. */

@@ -102,5 +102,5 @@ function toState(delegation: Delegation, snapshot: Snapshot): string {
   if (delegation.status !== "running") return delegation.status;
   if (delegation.stopRequested !== undefined) return "stopping";
   const kind = snapshot.live.get(delegation.id)?.kind;
-  return kind === "worker-lost" ? kind : "running";
+  return kind === "worker-lost" || kind === "handed-back" ? kind : "running";
 }

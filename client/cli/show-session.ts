@@ -124,10 +124,13 @@ function toDelegationLines(view: SessionView): string[] {
   return [toDelegationTable(view.delegations, view.nowMs)];
 }
 
+/** States in which a run waits for a worker. */
+const waitingKinds: ReadonlySet<LiveState["kind"]> = new Set(["worker-lost", "handed-back", "queued"]);
+
 function toNowLines(view: SessionView, live: ReadonlyMap<string, LiveState>, command: string): string[] {
   if (live.size === 0) return [];
   const main = live.get("main");
-  const isLost = [...live.values()].some(({ kind }) => kind === "worker-lost" || kind === "queued");
+  const isLost = [...live.values()].some(({ kind }) => waitingKinds.has(kind));
   return [
     "",
     "Now:",

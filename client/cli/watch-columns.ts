@@ -3,48 +3,69 @@ import { padToWidth, toTerminalLine } from "./terminal-width.ts";
 import type { WatchRow } from "./watch-row.ts";
 
 const GAP = 2;
-/** What an agent is and does has at least this room beside its figures; where there is less, the figures go, the last ones first. */
-const MIN_WORDS_COLUMNS = 30;
+/** What an agent is and does has so much room beside its figures, if it needs it. */
+const WORDS_COLUMNS = 46;
 /** Further apart than this, words and figures are no longer seen as one line. */
 const MAX_COLUMNS = 120;
 
-/** An agent's figures, in the order of their worth. They stand at the right edge, where no words can push them out. */
-const figures: readonly { head: string; of: (row: WatchRow) => string }[] = [
-  { head: "time", of: ({ elapsedSeconds }) => toClock(elapsedSeconds) },
-  { head: "event", of: ({ sinceEventSeconds }) => toAge(sinceEventSeconds) },
-  { head: "turns", of: ({ turns }) => String(turns) },
-  { head: "tools", of: ({ toolCalls }) => String(toolCalls) },
-  { head: "tokens", of: ({ tokens }) => toTokensText(tokens) },
-  { head: "cost", of: ({ cost }) => toMoney(cost) },
-];
+/** An agent's figures, in the order of their worth: as a column, and in words where there is no room for one. */
+const figures: readonly { head: string; of: (row: WatchRow) => string; inWords: (cell: string) => string }[] =
+  [
+    { head: "time", of: ({ elapsedSeconds }) => toClock(elapsedSeconds), inWords: (cell) => cell },
+    {
+      head: "event",
+      of: ({ sinceEventSeconds }) => toAge(sinceEventSeconds),
+      inWords: (cell) => `last event ${cell} ago`,
+    },
+    { head: "turns", of: ({ turns }) => String(turns), inWords: (cell) => `${cell} turns` },
+    { head: "tools", of: ({ toolCalls }) => String(toolCalls), inWords: (cell) => `${cell} tool calls` },
+    { head: "tokens", of: ({ tokens }) => toTokensText(tokens), inWords: (cell) => `${cell} tokens` },
+    { head: "cost", of: ({ cost }) => toMoney(cost), inWords: (cell) => cell },
+  ];
 
-/** Write agents as aligned lines: who and what it is doing, then time, seconds since its last event, turns, tool calls, tokens, cost. The first is the head. */
-export function toAgentLines(rows: readonly WatchRow[], columns: number): string[] {
-  const shown = figures.map(({ head, of }) => {
+/** Agents as aligned lines. */
+export interface AgentLines {
+  head: string;
+  lines: string[];
+  /** For each agent the figures that found no room in its line, in words. */
+  leftOut: string[];
+}
+
+/**
+ * Write agents as aligned lines: who and what it is doing, then time, seconds since its last event, turns, tool calls, tokens, cost. No words push a figure
+ * out of the line unseen; in a narrow terminal the last figures are left out, for the line below.
+ */
+export function toAgentLines(rows: readonly WatchRow[], columns: number): AgentLines {
+  const all = figures.map(({ head, of, inWords }) => {
     const cells = rows.map(of);
-    return { head, cells, width: Math.max(head.length, ...cells.map((cell) => stringWidth(cell))) };
+    const width = Math.max(head.length, ...cells.map((cell) => stringWidth(cell)));
+    return { head, cells, inWords, width: width + GAP };
   });
-  const toRoom = () =>
-    Math.min(columns, MAX_COLUMNS) - shown.reduce((sum, { width }) => sum + width + GAP, 0);
-  while (shown.length > 0 && toRoom() < MIN_WORDS_COLUMNS) shown.pop();
-  const room = toRoom();
+  const longest = Math.max(0, ...rows.map((row) => stringWidth(toTerminalLine(toWords(row), WORDS_COLUMNS))));
+  const toRoom = (count: number) =>
+    Math.min(columns, MAX_COLUMNS) - all.slice(0, count).reduce((sum, { width }) => sum + width, 0);
+  let count = all.length;
+  while (count > 0 && toRoom(count) < longest) count -= 1;
+  const shown = all.slice(0, count);
   const toLine = (words: string, cells: readonly string[]) =>
-    [padToWidth(words, room), ...shown.map(({ width }, index) => (cells[index] ?? "").padStart(width))]
-      .join(" ".repeat(GAP))
-      .trimEnd();
-  const head = toLine(
-    "",
-    shown.map((figure) => figure.head),
-  );
-  return [
-    head,
-    ...rows.map((row, index) =>
-      toLine(
-        toWords(row),
-        shown.map(({ cells }) => cells[index] ?? ""),
-      ),
+    [
+      padToWidth(words, toRoom(count)),
+      ...shown.map(({ width }, index) => (cells[index] ?? "").padStart(width)),
+    ].join("");
+  const toCells = (index: number) => shown.map(({ cells }) => cells[index] ?? "");
+  return {
+    head: toLine(
+      "",
+      shown.map(({ head }) => head),
+    ).trimEnd(),
+    lines: rows.map((row, index) => toLine(toWords(row), toCells(index)).trimEnd()),
+    leftOut: rows.map((_, index) =>
+      all
+        .slice(count)
+        .flatMap(({ cells, inWords }) => (cells[index] ? [inWords(cells[index])] : []))
+        .join(", "),
     ),
-  ].map((line) => toTerminalLine(line, columns));
+  };
 }
 
 function toWords({ id, agent, doing }: WatchRow): string {

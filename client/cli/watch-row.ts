@@ -38,6 +38,8 @@ export interface WatchRow {
 
 /** A session's agents at one moment. */
 export interface Watched {
+  /** Whether the session takes further messages. */
+  isOpen: boolean;
   view: SessionView | undefined;
   live: ReadonlyMap<string, LiveState>;
   nowMs: number;
@@ -62,7 +64,7 @@ function toMainRow(turn: Turn | undefined, watched: Watched): WatchRow {
   const isRunning = turn === undefined ? watched.view === undefined : turn.status === "running";
   if (!isRunning) {
     const ended = turn === undefined ? "" : `; turn ${turn.number} ${turn.status}`;
-    const activity = `waits for a message${ended}`;
+    const activity = watched.isOpen ? `waits for a message${ended}` : `its session is over${ended}`;
     return { ...head, ...toCounts(turn), status: "idle", ...same(activity), ...noClock };
   }
   const isEnding = turn !== undefined && turn.turns > 0 && watched.live.get("main")?.kind === "queued";

@@ -9,6 +9,8 @@ import type { Watched } from "./watch-row.ts";
 
 const LOOK_EVERY_MS = 1000;
 const VIEW_PATIENCE_MS = 4000;
+/** A person waits no longer for the first picture. */
+const FIRST_LOOK_MS = 1000;
 
 export interface Watching {
   sessions: SessionClient;
@@ -36,9 +38,11 @@ export class WatchSource {
     this.summary = watching.summary;
   }
 
-  /** Look once, so that there is something to show. */
+  /** Look once, so that there is something to show. A worker that does not answer is not waited for. */
   async start(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#lookAtView(signal), this.#lookAtServer(signal)]);
+    const patience = sleep(FIRST_LOOK_MS, undefined, { signal }).catch(() => undefined);
+    const view = this.#lookAtView(signal);
+    await Promise.all([Promise.race([view, patience]), this.#lookAtServer(signal)]);
     // The view says whom to look at.
     await this.#lookAtServer(signal);
   }
@@ -63,7 +67,7 @@ export class WatchSource {
         return state === undefined ? [] : [[id, state] as const];
       }),
     );
-    return { view: this.#view, live, nowMs };
+    return { isOpen: this.isOpen, view: this.#view, live, nowMs };
   }
 
   get isOpen(): boolean {

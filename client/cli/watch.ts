@@ -16,6 +16,8 @@ export interface WatchFlags extends ServerFlags {
 }
 
 const MAX_PROMPT_CHARACTERS = 200;
+/** A session that has ended ends its delegates; those whose worker is gone are not waited for. */
+const LAST_DELEGATES_MS = 30_000;
 
 /** Show what a session's agents are doing until it is closed. Starts no worker and changes nothing, also when it is interrupted. */
 export async function watch(sessionId: string | undefined, flags: WatchFlags, host: Host): Promise<ExitCode> {
@@ -50,11 +52,14 @@ async function showUntilEnd(
   host: Host,
 ): Promise<void> {
   const { signal } = host.interruption;
+  let closedAtMs: number | undefined;
   for (;;) {
+    if (!source.isOpen) closedAtMs ??= Date.now();
+    const isLong = closedAtMs !== undefined && Date.now() - closedAtMs > LAST_DELEGATES_MS;
     // Asked for before it is drawn, so that the last state is on the screen.
-    const isOver = !source.isOpen || (flags.untilSettled && source.isSettled) || !host.output.hasReader();
+    const isOver = source.isSettled ? !source.isOpen || flags.untilSettled : isLong;
     display.show(() => toPicture(source, host.output.toCommand));
-    if (isOver) return;
+    if (isOver || !host.output.hasReader()) return;
     await sleep(display.everyMs, undefined, { signal }).catch(() => signal.throwIfAborted());
   }
 }
@@ -69,6 +74,7 @@ function toPicture(source: WatchSource, toCommand: ToCommand): WatchPicture {
     head: `${sessionId} · ${status}${mode} · ${toOneLine(prompt, MAX_PROMPT_CHARACTERS)}`,
     notice: toNotice(source, toCommand),
     rows: toWatchRows(watched),
+    toCommand,
     questions: watched.view?.questions ?? [],
   };
 }

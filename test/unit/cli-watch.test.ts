@@ -2,6 +2,7 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import stringWidth from "string-width";
 import { createOutput } from "../../client/cli/output.ts";
+import { toPlainCommand } from "../../client/cli/own-command.ts";
 import { createWatchDisplay } from "../../client/cli/watch-display.ts";
 import { toWatchLines, type WatchPicture } from "../../client/cli/watch-lines.ts";
 import { toWatchRows, type Watched } from "../../client/cli/watch-row.ts";
@@ -45,7 +46,7 @@ function toWatched(
     questions,
     permissionMode: "ask",
   } as unknown as NonNullable<Watched["view"]>;
-  return { view, live, nowMs: 61_000 };
+  return { isOpen: true, view, live, nowMs: 61_000 };
 }
 
 function toPicture(watched: Watched, head = "session-1 · open"): WatchPicture {
@@ -56,6 +57,7 @@ function toPicture(watched: Watched, head = "session-1 · open"): WatchPicture {
     head,
     notice: undefined,
     rows: toWatchRows(watched),
+    toCommand: toPlainCommand,
     questions,
   };
 }
@@ -75,18 +77,48 @@ describe("what watch shows of an agent", () => {
     ]);
   });
 
-  test("keeps its figures where words are long, and gives the last ones up where there is no room", () => {
+  test("loses neither figures nor what it is doing where there is little room: figures that don't fit go below", () => {
     const tool = { name: "Bash", target: "x".repeat(300), sinceMs: 51_000 };
     const live = new Map([["task-1", running({ phase: "tool", tool, partialReport: "y".repeat(300) })]]);
     const lines = (columns: number) => {
       const picture = toPicture(toWatched([toDelegation(1, { description: "z".repeat(300) })], live));
       return toWatchLines(picture, { ...room, columns }).slice(-2);
     };
+    expect(lines(120)[0]).toMatch(
+      /^task-1 fixer · running Bash x+… {2}1:00 {5}3s {6}3 {6}4 {3}12\.3k {2}\$0\.0123$/,
+    );
     const [line, words] = lines(80);
-    expect(line).toMatch(/^task-1 fixer · running Bash x+… {2}1:00 {5}3s {6}3 {6}4 {3}12\.3k {2}\$0\.0123$/);
-    expect(words).toMatch(/^ {4}z+… · …y+$/);
-    expect(lines(60)[0]).toMatch(/x+… {2}1:00 {5}3s {6}3 {6}4$/);
-    expect(lines(30)[0]).toMatch(/^task-1 fixer · running Bash x+…$/);
+    expect(line).toMatch(/^task-1 fixer · running Bash x+… {2}1:00 {5}3s {6}3 {6}4$/);
+    expect(words).toMatch(/^ {4}12\.3k tokens, \$0\.0123 · z+… · …y+$/);
+    const [narrow, below] = lines(40);
+    expect(narrow).toMatch(/^task-1 fixer · running Bash x+…$/);
+    expect(below).toMatch(/^ {4}1:00, last event 3s ago, 3 turns, /);
+  });
+
+  test("says how the oldest open question is answered", () => {
+    const question = {
+      id: "q-3",
+      chain: "task-1",
+      agent: "fixer",
+      state: "open" as const,
+      tool: "Bash" as const,
+    };
+    const later = { ...question, id: "q-4", target: "rm y" };
+    const picture = toPicture(
+      toWatched([toDelegation(1)], new Map(), [{ ...question, target: "rm x" }, later]),
+    );
+    expect(toWatchLines(picture, { ...room, columns: 80 }).slice(-3)).toEqual([
+      "q-3: task-1 fixer asks to run Bash rm x",
+      "q-4: task-1 fixer asks to run Bash rm y",
+      "    subagents approve session-1 q-3",
+    ]);
+  });
+
+  test("of a session that is over waits for nothing", () => {
+    const watched = toWatched([]);
+    const turns = watched.view?.turns.map((turn) => ({ ...turn, status: "failed" as const })) ?? [];
+    const over = { ...watched, isOpen: false, view: { ...watched.view, turns } as typeof watched.view };
+    expect(toWatchRows(over)[0]?.activity).toBe("its session is over; turn 1 failed");
   });
 
   test("has words of its own for every state", () => {
@@ -128,7 +160,7 @@ describe("what watch shows of an agent", () => {
   });
 
   test("is the main agent alone as long as nobody has told of the session", () => {
-    const rows = toWatchRows({ view: undefined, live: new Map(), nowMs: 2000 });
+    const rows = toWatchRows({ isOpen: true, view: undefined, live: new Map(), nowMs: 2000 });
     expect(rows).toMatchObject([{ id: "main", activity: "no news yet" }]);
   });
 });

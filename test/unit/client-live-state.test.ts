@@ -111,6 +111,19 @@ describe("what a delegate is doing", () => {
     expect(await look(waiting)).toEqual({ kind: "worker-lost", sinceMs: undefined, details: undefined });
   });
 
+  test("is handed back, and no loss, where the worker said so as it was shut down", async () => {
+    const waiting = { state: states.PENDING_ACTIVITY_STATE_SCHEDULED, attempt: 2 };
+    const handedBack = { ...details, attempt: 1, handedBack: true };
+    expect(await look({ ...waiting, ...beat(handedBack, 42) })).toEqual({
+      kind: "handed-back",
+      details: handedBack,
+    });
+    // The attempt after that one was lost without a word.
+    expect(await look({ ...waiting, attempt: 3, ...beat(handedBack, 42) })).toMatchObject({
+      kind: "worker-lost",
+    });
+  });
+
   test("is a lost worker where one that must beat has fallen silent, and never where only the model is", async () => {
     const started = { state: states.PENDING_ACTIVITY_STATE_STARTED, attempt: 1 };
     const inTool = { ...started, ...beat(details, 10) };
