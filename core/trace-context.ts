@@ -30,5 +30,27 @@ export function readTraceContext(value: unknown): TraceContext | undefined {
   return tracestate === undefined ? { traceparent } : { traceparent, tracestate };
 }
 
+/** What OpenTelemetry knows of a span's place: its `SpanContext`, as far as it travels. */
+interface SpanPlace {
+  traceId: string;
+  spanId: string;
+  traceFlags: number;
+  traceState?: { serialize(): string } | undefined;
+}
+
+/** Write down where a span is, so that it can travel; undefined for a span of no trace. */
+export function toTraceContext({
+  traceId,
+  spanId,
+  traceFlags,
+  traceState,
+}: SpanPlace): TraceContext | undefined {
+  const flags = traceFlags.toString(16).padStart(2, "0");
+  return readTraceContext({
+    traceparent: `00-${traceId}-${spanId}-${flags}`,
+    tracestate: traceState?.serialize() || undefined,
+  });
+}
+
 /** The same as a field of a workflow's or an activity's input. */
 export const traceFieldSchema = traceContextSchema.optional().catch(undefined);

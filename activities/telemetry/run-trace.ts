@@ -1,4 +1,3 @@
-import { createRequire } from "node:module";
 import {
   isSpanContextValid,
   ROOT_CONTEXT,
@@ -10,7 +9,8 @@ import {
 } from "@opentelemetry/api";
 import type { AgentRunInput, AgentRunOutcome } from "../../core/agent-run.ts";
 import { addUsage, noUsage, type Usage } from "../../core/status.ts";
-import type { TraceContext } from "../../core/trace-context.ts";
+import { type TraceContext, toTraceContext } from "../../core/trace-context.ts";
+import { readOwnPackage } from "../own-package.ts";
 import type { RequestEnding } from "../thread/protocol.ts";
 import type { Guard } from "./guard.ts";
 import {
@@ -23,9 +23,7 @@ import {
   toToolAttributes,
   toUsageAttributes,
 } from "./span-attributes.ts";
-import { toParentContext, toTraceContext } from "./span-context.ts";
-
-const { version } = createRequire(import.meta.url)("temporal-subagents/package.json") as { version: string };
+import { toParentContext } from "./span-context.ts";
 
 /** How an attempt came to its end, for its spans: a status or a code, and whether that is an error. */
 export interface TraceEnding {
@@ -44,7 +42,7 @@ export class RunTrace {
   readonly isOn: boolean;
   readonly #run: AgentRunInput;
   readonly #guard: Guard;
-  readonly #tracer = trace.getTracer("temporal-subagents", version);
+  readonly #tracer = trace.getTracer("temporal-subagents", readOwnPackage().version);
   readonly #span: Span;
   readonly #tools = new Map<string, Span>();
   readonly #questions = new Map<string, Span>();
@@ -74,7 +72,7 @@ export class RunTrace {
       attributes: toRequestAttributes(this.#run, this.#tries),
     });
     this.#request = { span, startedAtMs: performance.now(), hasSpoken: false };
-    return toTraceContext(span);
+    return toTraceContext(span.spanContext());
   }
 
   /** Called for every token: does nothing but for a request's first. */
@@ -133,7 +131,7 @@ export class RunTrace {
 
   /** What belongs under a tool's call: the delegate that a Task starts, the processes of a command. */
   toolContext(callId: string): TraceContext | undefined {
-    return toTraceContext(this.#tools.get(callId) ?? this.#span);
+    return toTraceContext((this.#tools.get(callId) ?? this.#span).spanContext());
   }
 
   /** End what is under way as the attempt comes to its end; nothing begins after that. */

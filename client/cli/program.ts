@@ -2,6 +2,7 @@ import { Argument, Command, Option } from "commander";
 import { TASK_WAIT_DEFAULT_SECONDS, TURN_MAX_DURATION_SECONDS } from "../../core/limits.ts";
 import { DEFAULT_TASK_QUEUE } from "../../core/messages.ts";
 import { type PermissionMode, permissionModes } from "../../core/permissions.ts";
+import { readOwnPackage } from "../../worker/own-package.ts";
 import type { AgentsFlags } from "./agents.ts";
 import type { ApproveFlags, DenyFlags } from "./answer.ts";
 import type { ServerFlags } from "./connect.ts";
@@ -21,7 +22,6 @@ import type { SendFlags } from "./send.ts";
 import { addSessionFilters, MAX_LISTED } from "./session-filters.ts";
 import type { SessionsFlags } from "./sessions.ts";
 import type { ShowFlags } from "./show.ts";
-import { readVersion } from "./version.ts";
 import type { WaitFlags } from "./wait.ts";
 import type { WatchFlags } from "./watch.ts";
 import type { WorkerFlags } from "./worker.ts";
@@ -37,7 +37,7 @@ export type Action = (host: Host) => Promise<number>;
 export function createProgram(choose: (action: Action) => void): Command {
   const program = new Command("subagents")
     .description("Durable background delegation for AI agents, on Temporal")
-    .version(readVersion(), "--version", "print the version")
+    .version(readOwnPackage().version, "--version", "print the version")
     .exitOverride()
     .showHelpAfterError("(see subagents --help)")
     .configureHelp({ showGlobalOptions: true });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "@jest/globals";
 import { createToCommand } from "../../client/cli/own-command.ts";
 import { createProgram } from "../../client/cli/program.ts";
-import { readVersion } from "../../client/cli/version.ts";
+import { readOwnPackage } from "../../worker/own-package.ts";
 
 const program = createProgram(() => undefined);
 
@@ -62,5 +62,5 @@ test("no part of the program writes a command without finding out how it is type
 });
 
 test("the version is that of the package", () => {
-  expect(readVersion()).toMatch(/^\d+\.\d+\.\d+/);
+  expect(readOwnPackage().version).toMatch(/^\d+\.\d+\.\d+/);
 });

@@ -1,6 +1,5 @@
 // Tier: no server. What OpenTelemetry's variables and the flag turn on, and what is refused.
 import { describe, expect, test } from "@jest/globals";
-import { readTraceContext } from "../../core/trace-context.ts";
 import { ConfigurationError } from "../../worker/telemetry/environment.ts";
 import { readTelemetry } from "../../worker/telemetry/settings.ts";
 
@@ -230,32 +229,5 @@ describe("telemetry", () => {
       traces: undefined,
       metrics: undefined,
     });
-  });
-});
-
-describe("a trace context from elsewhere", () => {
-  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-
-  test("is read, and a tracestate that can't travel is left out", () => {
-    expect(readTraceContext({ traceparent, tracestate: "a=1" })).toEqual({ traceparent, tracestate: "a=1" });
-    expect(readTraceContext({ traceparent, tracestate: "a=1\nX: y" })).toEqual({ traceparent });
-    expect(readTraceContext({ traceparent, tracestate: "a".repeat(513) })).toEqual({ traceparent });
-  });
-
-  test.each([
-    undefined,
-    null,
-    "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
-    {},
-    { traceparent: 7 },
-    { traceparent: "nonsense" },
-    { traceparent: `${traceparent}-more` },
-    { traceparent: `${traceparent}\n` },
-    { traceparent: traceparent.toUpperCase() },
-    { traceparent: traceparent.replace("b7ad6b7169203331", "0".repeat(16)) },
-    { traceparent: traceparent.replace("0af7651916cd43dd8448eb211c80319c", "0".repeat(32)) },
-    { traceparent: traceparent.replace(/^00/, "ff") },
-  ])("that is %j is passed over", (value) => {
-    expect(readTraceContext(value)).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { readOwnPackage } from "../../activities/own-package.ts";
 import { runCommand } from "../server/run-command.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
@@ -8,10 +9,8 @@ const require = createRequire(import.meta.url);
 
 /** See that the programs and packages that are needed are there and run. Starts none for longer than it takes to tell its version. */
 export async function checkNode(): Promise<Finding[]> {
-  const { version, engines } = await readManifest(
-    import.meta.url.endsWith(".ts") ? "../../package.json" : "../../../package.json",
-  );
-  const needed = (engines?.node ?? "").replace(/^>=/, "");
+  const { version, node: range } = readOwnPackage();
+  const needed = range.replace(/^>=/, "");
   const isOld = compareVersions(process.versions.node, needed) < 0;
   const node = `Node ${process.versions.node} at ${process.execPath}`;
   return [
@@ -21,15 +20,6 @@ export async function checkNode(): Promise<Finding[]> {
       : ok("node", `${node}; ${needed} or later is needed`),
     await checkSdk(),
   ];
-}
-
-interface Manifest {
-  version: string;
-  engines?: { node?: string };
-}
-
-async function readManifest(place: string): Promise<Manifest> {
-  return JSON.parse(await readFile(new URL(place, import.meta.url), "utf8"));
 }
 
 function compareVersions(left: string, right: string): number {

@@ -1,6 +1,7 @@
 import { SpanStatusCode, trace } from "@opentelemetry/api";
-import { toParentContext, toTraceContext } from "../../activities/telemetry/span-context.ts";
-import { readTraceContext, type TraceContext } from "../../core/trace-context.ts";
+import { readOwnPackage } from "../../activities/own-package.ts";
+import { toParentContext } from "../../activities/telemetry/span-context.ts";
+import { readTraceContext, type TraceContext, toTraceContext } from "../../core/trace-context.ts";
 import type { TelemetrySettings, TraceSettings } from "./settings.ts";
 import { startTracing } from "./tracing.ts";
 
@@ -21,9 +22,10 @@ export async function startCommandSpan(
 ): Promise<CommandSpan> {
   const tracing = await startTracing(settings, log);
   const context = toParentContext(readTraceContext(parent));
-  const span = trace.getTracer("temporal-subagents").startSpan(`subagents ${name}`, {}, context);
+  const tracer = trace.getTracer("temporal-subagents", readOwnPackage().version);
+  const span = tracer.startSpan(`subagents ${name}`, {}, context);
   return {
-    context: toTraceContext(span),
+    context: toTraceContext(span.spanContext()),
     set: (key, value) => void span.setAttribute(key, value),
     async end(exit, isError) {
       span.setAttribute("subagents.exit_code", exit);
