@@ -21,6 +21,7 @@ import {
   toRunAttributes,
   toSpanWord,
   toToolAttributes,
+  toToolName,
   toUsageAttributes,
 } from "./span-attributes.ts";
 import { toParentContext } from "./span-context.ts";
@@ -99,7 +100,7 @@ export class RunTrace {
   startTool(callId: string, tool: string): void {
     if (!this.isOn || this.#isOver) return;
     const attributes = toToolAttributes(this.#run, tool, callId);
-    const name = `execute_tool ${toSpanWord(tool)}`;
+    const name = `execute_tool ${toToolName(tool)}`;
     this.#tools.set(callId, this.#startUnder(this.#span, name, { attributes }));
   }
 
@@ -114,7 +115,7 @@ export class RunTrace {
   openQuestion(callId: string, tool: string): void {
     const parent = this.#tools.get(callId);
     if (parent === undefined) return;
-    const name = `ask_permission ${toSpanWord(tool)}`;
+    const name = `ask_permission ${toToolName(tool)}`;
     this.#questions.set(callId, this.#startUnder(parent, name, {}));
   }
 

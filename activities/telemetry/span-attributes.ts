@@ -3,6 +3,7 @@ import type { AgentRunInput } from "../../core/agent-run.ts";
 import type { ModelSource } from "../../core/definition.ts";
 import type { Usage } from "../../core/status.ts";
 import { toOneLine } from "../../core/text.ts";
+import { delegationToolNames, toolNames } from "../../core/tools.ts";
 import type { RequestEnding } from "../thread/protocol.ts";
 
 /** Where an attempt is carried out. */
@@ -27,10 +28,16 @@ const providerNames: Record<string, string> = {
 
 const finishReasons: Record<string, string> = { toolUse: "tool_call" };
 const MAX_NAME_CHARACTERS = 100;
+const knownTools: ReadonlySet<string> = new Set([...toolNames, ...delegationToolNames]);
 
 /** A name that a model, a server or a file chose, fit for a span. */
 export function toSpanWord(name: string): string {
   return toOneLine(name, MAX_NAME_CHARACTERS);
+}
+
+/** A tool's name for a span: a model may call whatever words it likes, and those are its own. */
+export function toToolName(tool: string): string {
+  return knownTools.has(tool) ? tool : "unknown";
 }
 
 export function toRunAttributes(run: AgentRunInput, place: AttemptPlace): Attributes {
@@ -63,7 +70,7 @@ export function toRequestAttributes(run: AgentRunInput, tries: number): Attribut
 export function toToolAttributes(run: AgentRunInput, tool: string, callId: string): Attributes {
   return {
     "gen_ai.operation.name": "execute_tool",
-    "gen_ai.tool.name": toSpanWord(tool),
+    "gen_ai.tool.name": toToolName(tool),
     "gen_ai.tool.call.id": toSpanWord(callId),
     "gen_ai.tool.type": "function",
     "gen_ai.conversation.id": run.sessionId,

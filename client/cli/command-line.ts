@@ -65,7 +65,7 @@ export async function runCommandLine(words: string[]): Promise<number> {
   let hasReader = true;
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
+      if (error.code !== "EPIPE") endUnwritten(error);
       if (stream === process.stdout) hasReader = false;
     });
   }
@@ -75,4 +75,10 @@ export async function runCommandLine(words: string[]): Promise<number> {
     [process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))),
   );
   return exitCode;
+}
+
+/** A full disk, say: what was asked for can't be told. */
+function endUnwritten(error: Error): never {
+  process.stderr.write(`subagents: the output can't be written: ${error.message}\n`);
+  process.exit(exitCodes.failed);
 }
