@@ -88,7 +88,7 @@ async function takeEnded(session: SessionHandle): Promise<void> {
   await take("web-session-timeline", "Timeline", 660);
   await web.openWorkflow(session.sessionId, "user-metadata");
   await web.sees("1 aborted", "Answer");
-  await take("web-session-details", "Current Details", 920, true);
+  await take("web-session-details", "Current Details", 960, true);
   await web.openWorkflow(`${session.sessionId}/task-3`, "timeline");
   await web.sees("IDLE_TIMEOUT");
   await take("web-delegate", "Back to Workflows", 590);
