@@ -1,20 +1,13 @@
-import { readFileSync, readlinkSync } from "node:fs";
 import type { Client } from "@temporalio/client";
 import type { temporal } from "@temporalio/proto";
-import { isProcessAlive, ownProcessIdentity } from "../activities/index.ts";
 import { toWorkerGone } from "./reclaim.ts";
+import { isOfDeadProcess, readProcessSpace } from "./worker-identity.ts";
 
 const STARTED: temporal.api.enums.v1.PendingActivityState = 2;
 const CANCEL_REQUESTED: temporal.api.enums.v1.PendingActivityState = 3;
 /** More open sessions and delegates than one host's worker could have had under way. */
 const MAX_WORKFLOWS = 1_000;
 const LOOKS_AT_ONCE = 10;
-
-/** How this worker process signs for tasks: the server keeps it with each, so that a later process can tell whether it still lives. */
-export function toWorkerIdentity(): string {
-  const { pid, startTime, host } = ownProcessIdentity();
-  return `${pid}@${host} ${JSON.stringify([startTime, readProcessSpace()])}`;
-}
 
 /**
  * Hand back the tasks that the server gave to a process of this host which was killed before it could note them.
@@ -64,24 +57,4 @@ async function handBackOf(client: Client, execution: { workflowId: string; runId
     ),
   );
   return results.filter(({ status }) => status === "fulfilled").length;
-}
-
-/** Whether an identity names a process of this very place that is no more. Anything that can't be read names none. */
-function isOfDeadProcess(identity: string): boolean {
-  const own = ownProcessIdentity();
-  const match = /^(\d+)@(\S+) (\[.*\])$/.exec(identity);
-  if (match === null || match[2] !== own.host) return false;
-  const [startTime, space] = JSON.parse(match[3] ?? "[]") as unknown[];
-  if (typeof startTime !== "string" || space !== readProcessSpace()) return false;
-  return !isProcessAlive({ pid: Number(match[1]), startTime });
-}
-
-/** Names the boot and the space of process numbers that this process lives in; empty where there is no telling. */
-function readProcessSpace(): string {
-  try {
-    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim();
-    return `${boot}/${readlinkSync("/proc/self/ns/pid")}`;
-  } catch {
-    return "";
-  }
 }

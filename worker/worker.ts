@@ -9,11 +9,12 @@ import { MAX_HEARTBEAT_THROTTLE_MS } from "../core/limits.ts";
 import { toDelegateTaskQueue } from "../core/messages.ts";
 import type { StateFolder } from "../core/state-folder.ts";
 import { askStanding } from "./attempt-standing.ts";
-import { handBackLostTasks, toWorkerIdentity } from "./lost-tasks.ts";
+import { handBackLostTasks } from "./lost-tasks.ts";
 import { reclaimRuns } from "./reclaim.ts";
 import { registerWorker } from "./registry.ts";
 import type { ServerLease } from "./server/ensure-server.ts";
 import { beginAtZero } from "./telemetry/zero-counters.ts";
+import { toWorkerIdentity } from "./worker-identity.ts";
 import { bundleWorkflows } from "./workflow-bundle.ts";
 
 export interface WorkerOptions {

@@ -1,4 +1,5 @@
 // `subagents doctor` and real servers: one that was started plainly, and our own. What it says is seen, and nothing is changed.
+import { hostname } from "node:os";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "@jest/globals";
 import { Worker } from "@temporalio/worker";
 import { toDelegateTaskQueue } from "../../core/messages.ts";
@@ -106,6 +107,28 @@ describe("a server that was started plainly", () => {
       level: "ok",
       text: expect.stringMatching(/^doctored and doctored-delegates are served by .*\d+@/),
     });
+  });
+
+  test("a worker that was killed serves nobody, though the server lists it for minutes", async () => {
+    const words = ["worker", "--json", "--task-queue", "killed", "--address", server.address];
+    const killed = machine.start(...words);
+    const { pid } = killed.child;
+    const workers = async () => find(await ask("--task-queue", "killed"), "workers");
+    const served = await until(workers, (seen) => seen?.level === "ok", 60_000);
+    expect(served?.text).toBe(`killed and killed-delegates are served by ${pid}@${hostname()}`);
+    killed.child.kill("SIGKILL");
+    await killed.result;
+    const gone = `nobody serves killed; ${pid}@${hostname()} is gone, the server still lists it`;
+    expect(await workers()).toMatchObject({
+      level: "problem",
+      text: gone,
+      advice: expect.stringContaining("subagents worker --task-queue killed"),
+    });
+    const next = machine.start(...words);
+    const both = await until(workers, (seen) => seen?.level === "ok", 60_000);
+    expect(both?.text).toMatch(new RegExp(`served by ${next.child.pid}@\\S+; ${pid}@\\S+ is gone`));
+    next.child.kill("SIGINT");
+    await next.result;
   });
 
   test.each([

@@ -1,15 +1,13 @@
 import type { Connection } from "@temporalio/client";
 import proto, { type temporal } from "@temporalio/proto";
 import { toDelegateTaskQueue } from "../../core/messages.ts";
+import { toWorkerName } from "../worker-identity.ts";
 import type { ServerQuestions } from "./check-server.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
+import { judgePollers, type Poller, RECENT_MS, toMs } from "./judge-pollers.ts";
 import type { FoundServer } from "./look-for-server.ts";
 
-type Poller = temporal.api.taskqueue.v1.IPollerInfo;
-
 const { TaskQueueType } = proto.temporal.api.enums.v1;
-/** A worker asks again at least once a minute; the server remembers it for some minutes after it has gone. */
-const RECENT_MS = 90_000;
 const MAX_SKEW_MS = 5_000;
 const MAX_LISTED = 5;
 
@@ -27,11 +25,29 @@ export async function checkWorkers(
     listPollers(connection, namespace, delegateQueue, TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY),
   ]);
   const all = [...sessions, ...turns, ...delegates];
+  const standing = judgePollers(all, Date.now());
+  const serving = (pollers: Poller[]) =>
+    toNames(pollers.filter(({ identity }) => !standing.has(identity ?? "")));
+  const presence = {
+    taskQueue,
+    delegateQueue,
+    isWorkerExpected,
+    sessions: serving(sessions),
+    turns: serving(turns),
+    delegates: serving(delegates),
+    gone: toNames(all.filter(({ identity }) => standing.get(identity ?? "") === "gone")),
+  };
+  const silent = toNames(all.filter(({ identity }) => standing.get(identity ?? "") === "silent"));
   return [
-    toPresence({ taskQueue, delegateQueue, isWorkerExpected, sessions, turns, delegates }),
-    ...toVersions(all),
+    toPresence(presence),
+    ...toSilence(silent),
+    ...toVersions(all.filter(({ identity }) => !standing.has(identity ?? ""))),
     toClock(server, all),
   ];
+}
+
+function toNames(pollers: readonly Poller[]): string[] {
+  return [...new Set(pollers.map(({ identity }) => toWorkerName(identity ?? "")))];
 }
 
 async function listPollers(
@@ -45,56 +61,70 @@ async function listPollers(
     taskQueue: { name },
     taskQueueType,
   });
-  return (pollers ?? []).filter(({ lastAccessTime }) => Date.now() - toMs(lastAccessTime) < RECENT_MS);
+  return pollers ?? [];
 }
 
+/** Who serves, by name. */
 interface Presence {
   taskQueue: string;
   delegateQueue: string;
   isWorkerExpected: boolean;
-  sessions: Poller[];
-  turns: Poller[];
-  delegates: Poller[];
+  sessions: string[];
+  turns: string[];
+  delegates: string[];
+  /** Whom the server still lists although their processes have ended. */
+  gone: string[];
 }
 
 function toPresence(found: Presence): Finding {
   const { taskQueue, delegateQueue, isWorkerExpected, sessions, turns, delegates } = found;
   const advice = "start one";
   const command = ["worker", "--task-queue", taskQueue];
+  const gone = toGoneText(found.gone);
   const isServed = sessions.length > 0 && turns.length > 0;
   if (isServed && delegates.length > 0) {
-    return ok(
-      "workers",
-      `${taskQueue} and ${delegateQueue} are served by ${listIdentities([...sessions, ...delegates])}`,
-    );
+    const names = listNames([...sessions, ...delegates]);
+    return ok("workers", `${taskQueue} and ${delegateQueue} are served by ${names}${gone}`);
   }
   if (sessions.length > 0 || turns.length > 0) {
     const lacking = isServed
       ? `nobody serves ${delegateQueue}: delegates stay queued`
       : `${taskQueue} is served in part`;
-    return problem(
-      "workers",
-      `${lacking} (${listIdentities([...sessions, ...turns])} serves the rest)`,
-      advice,
-      command,
-    );
+    const rest = listNames([...sessions, ...turns]);
+    return problem("workers", `${lacking} (${rest} serves the rest)${gone}`, advice, command);
   }
   if (delegates.length > 0) {
-    return problem(
-      "workers",
-      `nobody serves ${taskQueue}: sessions stand still (${listIdentities(delegates)} serves delegates)`,
-      advice,
-      command,
-    );
+    const rest = listNames(delegates);
+    const text = `nobody serves ${taskQueue}: sessions stand still (${rest} serves delegates)${gone}`;
+    return problem("workers", text, advice, command);
   }
-  const text = `nobody serves ${taskQueue}`;
+  const text = `nobody serves ${taskQueue}${gone}`;
   return isWorkerExpected
     ? problem("workers", text, advice, command)
     : ok("workers", `${text}; \`run\` and \`send\` bring a worker of their own`);
 }
 
-function listIdentities(pollers: readonly Poller[]): string {
-  const names = [...new Set(pollers.map(({ identity }) => identity ?? ""))];
+function toGoneText(gone: readonly string[]): string {
+  if (gone.length === 0) return "";
+  return gone.length === 1
+    ? `; ${gone[0]} is gone, the server still lists it`
+    : `; ${listNames(gone)} are gone, the server still lists them`;
+}
+
+function toSilence(silent: readonly string[]): Finding[] {
+  if (silent.length === 0) return [];
+  const since = `asked for no work for ${RECENT_MS / 1000} s or more`;
+  return [
+    warning(
+      "workers",
+      `${listNames(silent)} ${since}: gone, or cut off, though the server still lists ${silent.length === 1 ? "it" : "them"}`,
+      "nothing if it was ended; else see that it runs and reaches the server",
+    ),
+  ];
+}
+
+function listNames(all: readonly string[]): string {
+  const names = [...new Set(all)];
   const more = names.length - MAX_LISTED;
   return names.slice(0, MAX_LISTED).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
@@ -132,8 +162,4 @@ function toClock({ address }: FoundServer, pollers: readonly Poller[]): Finding 
   return /^(127\.|localhost|\[?::1)/.test(address)
     ? ok("clock", "the server is on this host")
     : ok("clock", "no difference to the server's is seen; a server tells no more than when workers asked");
-}
-
-function toMs(time: Poller["lastAccessTime"]): number {
-  return Number(time?.seconds ?? 0) * 1000 + Math.floor((time?.nanos ?? 0) / 1e6);
 }
