@@ -5,9 +5,9 @@ import type { Activities } from "../core/activities.ts";
 import type { LiveState } from "../core/activity-text.ts";
 import { type AgentRunDetails, agentRunDetailsSchema, type RunPhase } from "../core/agent-run.ts";
 import { MAX_HEARTBEAT_THROTTLE_MS, PHASE_HEARTBEAT_MS } from "../core/limits.ts";
+import { type Timestamp, toMs } from "../core/timestamp.ts";
 
 type PendingActivity = temporal.api.workflow.v1.IPendingActivityInfo;
-type Timestamp = NonNullable<PendingActivity["lastHeartbeatTime"]>;
 /** Name of the activity that carries out a run. */
 const RUN_ACTIVITY = "runAgent" satisfies keyof Activities;
 const activityStates = proto.temporal.api.enums.v1.PendingActivityState;
@@ -65,7 +65,7 @@ function toStartedState(
   const attempt = activity.attempt ?? 1;
   // Until an attempt beats for the first time, the server still shows what the one before it said.
   const own = details?.attempt === attempt ? details : undefined;
-  const lastSignMs = toMs(activity.lastHeartbeatTime);
+  const lastSignMs = toTimeMs(activity.lastHeartbeatTime);
   const isBound = own !== undefined && !silentPhases.has(own.phase);
   if (isBound && lastSignMs !== undefined && nowMs - lastSignMs > SURE_SILENCE_MS) {
     return { kind: "worker-lost", sinceMs: lastSignMs, details };
@@ -74,13 +74,11 @@ function toStartedState(
 }
 
 function toLastSignMs(activity: PendingActivity): number | undefined {
-  return toMs(activity.lastHeartbeatTime) ?? toMs(activity.lastStartedTime);
+  return toTimeMs(activity.lastHeartbeatTime) ?? toTimeMs(activity.lastStartedTime);
 }
 
-function toMs(time: Timestamp | null | undefined): number | undefined {
-  if (!time) return undefined;
-  const milliseconds = Number(time.seconds ?? 0) * 1000 + Math.floor((time.nanos ?? 0) / 1e6);
-  return milliseconds > 0 ? milliseconds : undefined;
+function toTimeMs(time: Timestamp | null | undefined): number | undefined {
+  return toMs(time) || undefined;
 }
 
 /** Details that can't be decoded or are not ours tell nothing, and are no reason to fail. */

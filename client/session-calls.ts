@@ -1,9 +1,4 @@
-import {
-  type Client,
-  isGrpcServiceError,
-  type WorkflowExecutionDescription,
-  WorkflowUpdateStage,
-} from "@temporalio/client";
+import { type Client, type WorkflowExecutionDescription, WorkflowUpdateStage } from "@temporalio/client";
 import type { LiveState } from "../core/activity-text.ts";
 import { type CallBounds, callServer } from "./call-server.ts";
 import { describeSession, explainError, toMissingError } from "./explain-error.ts";
@@ -12,8 +7,8 @@ import { QUERY_PATIENCE_MS } from "./session-deadlines.ts";
 import { SessionError, sessionErrorCodes } from "./session-error.ts";
 import { toSessionGates } from "./session-gates.ts";
 import { type Fact, toFacts } from "./story/facts.ts";
+import { isNotFound } from "./workflow-histories.ts";
 
-const GRPC_NOT_FOUND = 5;
 const LOOK_PATIENCE_MS = 10_000;
 /** Delegates that are looked at together; more would only queue up in the server. */
 export const LOOKS_AT_ONCE = 5;
@@ -67,8 +62,7 @@ export class SessionCalls {
         return await handle.fetchHistory();
       } catch (error) {
         // Reading a history has no error of its own for a workflow that is not there.
-        const isMissing = isGrpcServiceError(error) && error.code === GRPC_NOT_FOUND;
-        throw isMissing ? toMissingError(this.#client, this.#sessionId, error) : error;
+        throw isNotFound(error) ? toMissingError(this.#client, this.#sessionId, error) : error;
       }
     });
     return await toFacts(events ?? [], this.#client.options.loadedDataConverter);

@@ -12,6 +12,7 @@ export interface WorkflowHistory {
   history: History;
 }
 
+/** Say which histories come with a workflow's. */
 export interface HistoriesOptions {
   /** One run alone. By default all runs that continued one another as new, or were retried, the latest first. */
   runId?: string | undefined;

@@ -9,6 +9,7 @@ const MAX_LINES = 10;
 const MAX_LINE_BYTES = 150;
 const MAX_ANSWER_BYTES = 200;
 
+/** What a session writes into its workflow's memo, to be read in lists without a query. */
 export interface SessionMemo {
   turn: string;
   answer: string;

@@ -1,11 +1,11 @@
 import { type Client, isGrpcServiceError } from "@temporalio/client";
 import type { temporal } from "@temporalio/proto";
 import type { ActivityRef, AttemptStanding } from "../activities/index.ts";
+import { NOT_FOUND } from "./server/probe-server.ts";
 
 const CANCEL_REQUESTED: temporal.api.enums.v1.PendingActivityState = 3;
 
 const DEADLINE_MS = 2_000;
-const NOT_FOUND = 5;
 
 /** The server's record of the attempt's workflow; undefined if there is none any more. */
 async function describe(client: Client, ref: ActivityRef) {

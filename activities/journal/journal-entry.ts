@@ -6,9 +6,7 @@ import { toUsage } from "../run/usage.ts";
 import { toText } from "../thread/message-text.ts";
 
 /** One line of a journal. Written ahead: what a line says is on disk before the run goes on. */
-export type JournalEntry = {
-  atMs?: number;
-} /** A run begins in this chain, or is taken up by another attempt. */ & (
+export type JournalEntry = { atMs?: number } & (
   | RunOpening
   /** `retries`: requests that failed before this answer came. */
   | { kind: "message"; message: UserMessage | AssistantMessage; retries?: JournalRetry[] }
@@ -36,6 +34,7 @@ export interface JournalRetry {
   code?: string;
 }
 
+/** A run begins in this chain, or is taken up by another attempt. */
 export interface RunOpening {
   kind: "run";
   runId: string;

@@ -35,6 +35,7 @@ export async function readMainAttempts(session: SessionHandle, host: Host): Prom
   return detail.attempts.flatMap((each) => toLaterAttempt("main", each));
 }
 
+/** Tell of an attempt that is not a run's first, and how the one before it ended; nothing of a first one. */
 export function toLaterAttempt(id: string, detail: AttemptDetail): TimelineEvent[] {
   const { attempt, atMs } = detail;
   if (attempt <= 1 || atMs === undefined) return [];

@@ -2,7 +2,7 @@ import type { AnswerDetail, AttemptDetail, CallDetail, ChainDetail } from "../st
 import type { TimelineEvent } from "../story/timeline.ts";
 import { toLaterAttempt } from "./chain-reading.ts";
 import { toCountText, toStepText } from "./durations.ts";
-import { describeEvent, type TimelineLine, toShort } from "./timeline-text.ts";
+import { describeHappening, type TimelineLine, toShort } from "./timeline-text.ts";
 
 /** What a run did, in the order of time: its attempts, the model's answers, its calls, and what happened to it from outside. */
 export function toChainLines(
@@ -11,7 +11,7 @@ export function toChainLines(
   events: readonly TimelineEvent[],
   isRunning: boolean,
 ): TimelineLine[] {
-  const outside = events.map((event) => ({ atMs: event.atMs, text: describeEvent(event) }));
+  const outside = events.map((event) => ({ atMs: event.atMs, text: describeHappening(event) }));
   if (detail === undefined) return outside;
   const attempts = detail.attempts.flatMap((attempt) => toAttemptLines(id, attempt));
   const inside = [
@@ -25,7 +25,7 @@ export function toChainLines(
 
 function toAttemptLines(id: string, attempt: AttemptDetail): TimelineLine[] {
   const on = attempt.worker === undefined ? "" : ` on worker ${attempt.worker}`;
-  const later = toLaterAttempt(id, attempt).map(describeEvent);
+  const later = toLaterAttempt(id, attempt).map(describeHappening);
   const text = later[0] ?? `${attempt.runId} begins${on}`;
   return attempt.atMs === undefined
     ? []

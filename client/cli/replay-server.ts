@@ -15,6 +15,7 @@ export interface HistoryServer {
   release(): Promise<void>;
 }
 
+/** Connect to the server that histories are fetched from, once the first one is asked for. */
 export function createHistoryServer(flags: ReplayFlags, host: Host): HistoryServer {
   let connecting: Promise<Connected> | undefined;
   const gone: string[] = [];

@@ -26,6 +26,7 @@ export function addSessionFilters(command: Command): Command {
     .option("--limit <count>", "at most so many", toWholeNumber(1, MAX_LISTED), 50);
 }
 
+/** Read statuses with commas between them, added to those given before. @throws InvalidArgumentError that lists what there is. */
 export function toStatuses(text: string, earlier: string[] = []): string[] {
   const asked = text.split(",").map((word) => word.trim().toLowerCase().replaceAll("-", "_"));
   const known = asked.map((word) => (word === "running" ? "open" : word));

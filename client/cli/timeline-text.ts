@@ -40,11 +40,11 @@ function toClock(atMs: number): string {
 
 /** What happened, a line an event. */
 export function toTimelineLines(events: readonly TimelineEvent[]): TimelineLine[] {
-  return events.map((event) => ({ atMs: event.atMs, text: describeEvent(event) }));
+  return events.map((event) => ({ atMs: event.atMs, text: describeHappening(event) }));
 }
 
 /** Say in one line what happened. */
-export function describeEvent(event: TimelineEvent): string {
+export function describeHappening(event: TimelineEvent): string {
   switch (event.kind) {
     case "began":
       return "session began";
@@ -108,6 +108,7 @@ function toWhy(error: RunError | undefined): string {
   return error === undefined ? "" : ` (${error.code}: ${toShort(error.message)})`;
 }
 
+/** Cut a text to what fits on a line of a timeline. */
 export function toShort(text: string): string {
   return toOneLine(text, MAX_TEXT_CHARACTERS);
 }

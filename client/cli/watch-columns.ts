@@ -86,11 +86,13 @@ function toAge(seconds: number | undefined): string {
   return seconds === undefined ? "" : `${seconds}s`;
 }
 
+/** Write a count of tokens in few characters. */
 export function toTokensText(tokens: number): string {
   if (tokens < 10_000) return String(tokens);
   return tokens < 1_000_000 ? `${(tokens / 1000).toFixed(1)}k` : `${(tokens / 1_000_000).toFixed(2)}M`;
 }
 
+/** Write a cost in few characters. */
 export function toMoney(cost: number): string {
   return cost > 0 ? `$${cost.toFixed(cost < 1 ? 4 : 2)}` : "";
 }

@@ -5,6 +5,7 @@ import {
   decodeOptionalFailureToOptionalError,
 } from "@temporalio/common/lib/internal-non-workflow/index.js";
 import type { temporal } from "@temporalio/proto";
+import { toMs, type Untimed } from "../../core/timestamp.ts";
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 type Failure = temporal.api.failure.v1.IFailure;
@@ -49,9 +50,9 @@ export async function toFacts(
 }
 
 /** Distributes over the kinds, as Omit alone would not. */
-type Untimed = Fact extends infer Each ? (Each extends Fact ? Omit<Each, "atMs"> : never) : never;
+type UntimedFact = Untimed<Fact>;
 
-async function toWorkflowFact(event: HistoryEvent, decoder: Decoder): Promise<Untimed | undefined> {
+async function toWorkflowFact(event: HistoryEvent, decoder: Decoder): Promise<UntimedFact | undefined> {
   const started = event.workflowExecutionStartedEventAttributes;
   if (started) {
     const { firstExecutionRunId, continuedExecutionRunId } = started;
@@ -80,11 +81,11 @@ async function toWorkflowFact(event: HistoryEvent, decoder: Decoder): Promise<Un
   return memo ? { kind: "memo", memo: await decoder.map(memo) } : undefined;
 }
 
-function toEnd(how: Ended | "continued", message: string, by = "", result: unknown = undefined): Untimed {
+function toEnd(how: Ended | "continued", message: string, by = "", result: unknown = undefined): UntimedFact {
   return { kind: "ended", how, message, by, result };
 }
 
-async function toMessageFact(event: HistoryEvent, decoder: Decoder): Promise<Untimed | undefined> {
+async function toMessageFact(event: HistoryEvent, decoder: Decoder): Promise<UntimedFact | undefined> {
   const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
   if (accepted) {
     const input = accepted.acceptedRequest?.input;
@@ -108,7 +109,7 @@ async function toMessageFact(event: HistoryEvent, decoder: Decoder): Promise<Unt
   return { kind: "signal-sent", workflowId, name: sent.signalName ?? "", arg };
 }
 
-async function toChildFact(event: HistoryEvent, decoder: Decoder): Promise<Untimed | undefined> {
+async function toChildFact(event: HistoryEvent, decoder: Decoder): Promise<UntimedFact | undefined> {
   const child = event.startChildWorkflowExecutionInitiatedEventAttributes;
   if (child) {
     const arg = await decoder.first(child.input?.payloads);
@@ -126,7 +127,7 @@ async function toChildFact(event: HistoryEvent, decoder: Decoder): Promise<Untim
     of: { workflowExecution?: { workflowId?: string | null } | null } | null | undefined,
     result?: unknown,
     message = "",
-  ): Untimed | undefined =>
+  ): UntimedFact | undefined =>
     of
       ? { kind: "child-ended", workflowId: of.workflowExecution?.workflowId ?? "", how, result, message }
       : undefined;
@@ -141,7 +142,7 @@ async function toChildFact(event: HistoryEvent, decoder: Decoder): Promise<Untim
   );
 }
 
-async function toActivityFact(event: HistoryEvent, decoder: Decoder): Promise<Untimed | undefined> {
+async function toActivityFact(event: HistoryEvent, decoder: Decoder): Promise<UntimedFact | undefined> {
   const scheduled = event.activityTaskScheduledEventAttributes;
   if (scheduled) {
     const arg = await decoder.first(scheduled.input?.payloads);
@@ -172,7 +173,7 @@ function toActivityEnd(
   how: Ended,
   result: unknown,
   message: string,
-): Untimed {
+): UntimedFact {
   return { kind: "activity-ended", id: String(scheduledEventId), how, result, message };
 }
 
@@ -203,10 +204,4 @@ class Decoder {
     for (let cause = error?.cause; cause instanceof Error; cause = cause.cause) message = cause.message;
     return message;
   }
-}
-
-type Timestamp = { seconds?: { toString(): string } | number | string | null; nanos?: number | null };
-
-export function toMs(time: Timestamp | null | undefined): number {
-  return Number(time?.seconds ?? 0) * 1000 + Math.floor((time?.nanos ?? 0) / 1e6);
 }

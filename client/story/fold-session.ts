@@ -10,7 +10,7 @@ import {
   stopCauses,
 } from "../../core/delegation.ts";
 import { signalNames, updateNames } from "../../core/messages.ts";
-import { type PermissionMode, permissionModeSchema } from "../../core/permissions.ts";
+import { permissionModeSchema } from "../../core/permissions.ts";
 import {
   delegateInputSchema,
   type SessionInput,
@@ -22,6 +22,7 @@ import {
 import type { Fact } from "./facts.ts";
 import { QuestionFold } from "./fold-questions.ts";
 import { TurnFold } from "./fold-turns.ts";
+import type { Remark } from "./remark.ts";
 import { toSettlement } from "./settlement.ts";
 
 /** What a session's history tells, folded into the records that the session itself keeps, and what it keeps no record of. */
@@ -39,16 +40,7 @@ export interface SessionRecords {
   firstRunId: string;
 }
 
-/** Something of which no record is kept. */
-export type Remark = { atMs: number } & (
-  | { kind: "stop-requested"; id: string; cause: string }
-  | { kind: "mode"; mode: PermissionMode }
-  | { kind: "closing" }
-  | { kind: "cancel-requested"; reason: string }
-  | { kind: "attempt"; id: string; attempt: number; before: string }
-  | { kind: "fault"; message: string; times: number }
-);
-
+/** Fold what a session's history tells into its records. */
 export function foldSession(facts: readonly Fact[]): SessionRecords {
   const fold = new SessionFold();
   for (const fact of facts) fold.take(fact);

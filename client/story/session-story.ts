@@ -6,7 +6,8 @@ import { mapBounded } from "../map-bounded.ts";
 import { LOOKS_AT_ONCE, type SessionCalls } from "../session-calls.ts";
 import { SessionError, sessionErrorCodes } from "../session-error.ts";
 import type { Fact } from "./facts.ts";
-import { foldSession, type Remark, type SessionRecords } from "./fold-session.ts";
+import { foldSession, type SessionRecords } from "./fold-session.ts";
+import type { Remark } from "./remark.ts";
 import { endTurnWithSession, type SessionEnd, toSettlement } from "./settlement.ts";
 
 /** All that the server's own records tell of a session. It needs no worker, and holds whatever ended the session. */

@@ -2,7 +2,8 @@ import { type Delegation, toElapsedSeconds } from "../../core/delegation.ts";
 import type { PermissionQuestionRecord } from "../../core/permission-questions.ts";
 import type { Turn } from "../../core/session.ts";
 import type { RunError } from "../../core/status.ts";
-import type { Remark } from "./fold-session.ts";
+import type { Untimed } from "../../core/timestamp.ts";
+import type { Remark } from "./remark.ts";
 import type { SessionStory } from "./session-story.ts";
 
 /** One thing that happened in a session; `id` is `main` or a delegation's. */
@@ -25,9 +26,6 @@ export type TimelineEvent = { atMs: number } & (
   | { kind: "ended"; how: string; reason: string; by: string }
   | Untimed<Remark>
 );
-
-/** Distributes over the kinds, as Omit alone would not. */
-type Untimed<Each> = Each extends Remark ? Omit<Each, "atMs"> : never;
 
 /** What a timeline is made of. */
 interface Told extends Pick<SessionStory, "startedAtMs" | "end" | "remarks"> {

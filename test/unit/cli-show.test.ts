@@ -3,7 +3,7 @@ import { describeCall, toChainLines, toToolSummary } from "../../client/cli/chai
 import { toStatuses, toTimeMs } from "../../client/cli/session-filters.ts";
 import { toItemText } from "../../client/cli/show-transcript.ts";
 import { toSummaryText } from "../../client/cli/summary.ts";
-import { describeEvent, toTimelineText } from "../../client/cli/timeline-text.ts";
+import { describeHappening, toTimelineText } from "../../client/cli/timeline-text.ts";
 import { foldTranscript } from "../../client/story/chain-detail.ts";
 import { createDelegation } from "../../core/delegation.ts";
 import { noUsage } from "../../core/status.ts";
@@ -86,10 +86,10 @@ describe("a timeline", () => {
   test("says each thing on one line that can't drive a terminal", () => {
     const evil = "\u001b]52;c;x\u0007\nnext \u202e";
     const texts = [
-      describeEvent({ atMs: 0, kind: "message", turn: 1, prompt: evil }),
-      describeEvent({ atMs: 0, kind: "fault", message: evil, times: 3 }),
-      describeEvent({ atMs: 0, kind: "ended", how: "timed-out", reason: evil, by: evil }),
-      describeEvent({
+      describeHappening({ atMs: 0, kind: "message", turn: 1, prompt: evil }),
+      describeHappening({ atMs: 0, kind: "fault", message: evil, times: 3 }),
+      describeHappening({ atMs: 0, kind: "ended", how: "timed-out", reason: evil, by: evil }),
+      describeHappening({
         atMs: 0,
         kind: "answered",
         question: "q-1",

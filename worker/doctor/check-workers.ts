@@ -1,10 +1,11 @@
 import type { Connection } from "@temporalio/client";
 import proto, { type temporal } from "@temporalio/proto";
 import { toDelegateTaskQueue } from "../../core/messages.ts";
+import { toMs } from "../../core/timestamp.ts";
 import { toWorkerName } from "../worker-identity.ts";
 import type { ServerQuestions } from "./check-server.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
-import { judgePollers, type Poller, RECENT_MS, toMs } from "./judge-pollers.ts";
+import { judgePollers, type Poller, RECENT_MS } from "./judge-pollers.ts";
 import type { FoundServer } from "./look-for-server.ts";
 
 const { TaskQueueType } = proto.temporal.api.enums.v1;

@@ -1,4 +1,5 @@
 import type { temporal } from "@temporalio/proto";
+import { toMs } from "../../core/timestamp.ts";
 import { isOfDeadProcess } from "../worker-identity.ts";
 
 export type Poller = temporal.api.taskqueue.v1.IPollerInfo;
@@ -19,8 +20,4 @@ export function judgePollers(pollers: readonly Poller[], nowMs: number): Map<str
     else if (nowMs - ms >= RECENT_MS) standing.set(identity, "silent");
   }
   return standing;
-}
-
-export function toMs(time: Poller["lastAccessTime"]): number {
-  return Number(time?.seconds ?? 0) * 1000 + Math.floor((time?.nanos ?? 0) / 1e6);
 }

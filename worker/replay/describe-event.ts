@@ -1,3 +1,4 @@
+import { toMs } from "../../core/timestamp.ts";
 import { type HistoryEvent, toTypeName } from "./history.ts";
 
 /** One event as a person names it. */
@@ -18,14 +19,8 @@ export function describeEvent(event: HistoryEvent, events: readonly HistoryEvent
     eventId: Number(event.eventId),
     type: toTypeName(event),
     name: toName(event) || (beginning === undefined ? "" : toName(beginning)),
-    time: eventTime
-      ? new Date(Number(eventTime.seconds ?? 0) * 1000 + toMs(eventTime.nanos)).toISOString()
-      : "",
+    time: eventTime ? new Date(toMs(eventTime)).toISOString() : "",
   };
-}
-
-function toMs(nanos: number | null | undefined): number {
-  return Math.floor((nanos ?? 0) / 1e6);
 }
 
 function findBeginning(event: HistoryEvent, events: readonly HistoryEvent[]): HistoryEvent | undefined {
