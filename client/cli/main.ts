@@ -1,12 +1,13 @@
 #!/usr/bin/env node
-import { keepCompiledModules } from "./compile-cache.ts";
+import { findNodeProblem } from "./node-version.ts";
 
-const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-if (major < 22 || (major === 22 && minor < 19)) {
-  console.error(`subagents needs Node 22.19 or later; this is ${process.versions.node}`);
+// Before anything is linked that an older Node does not have: it would end with a syntax error that says nothing.
+const problem = findNodeProblem();
+if (problem !== undefined) {
+  console.error(problem);
   process.exit(2);
 }
 // Before everything else that is loaded. `doctor` changes nothing, the state folder included.
-if (process.argv[2] !== "doctor") keepCompiledModules(process.env);
+if (process.argv[2] !== "doctor") (await import("./compile-cache.ts")).keepCompiledModules(process.env);
 const { runCommandLine } = await import("./command-line.ts");
 process.exit(await runCommandLine(process.argv.slice(2)));
