@@ -28,11 +28,13 @@ export function toAgentTool(
       const parsed = tool.input.safeParse(input);
       if (!parsed.success)
         return toResult(hideSecrets(`${tool.name}: ${describeProblems(parsed.error)}`), true);
-      const { text, isError } = await tool.execute(
-        parsed.data,
-        toContext(callId),
-        signal ?? new AbortController().signal,
-      );
+      const { text, isError } = await tool
+        .execute(parsed.data, toContext(callId), signal ?? new AbortController().signal)
+        .catch((error: unknown) => {
+          throw new Error(hideSecrets(error instanceof Error ? error.message : String(error)), {
+            cause: error,
+          });
+        });
       return toResult(isError ? hideSecrets(text) : text, isError);
     },
   };

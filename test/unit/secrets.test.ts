@@ -1,7 +1,10 @@
 import { expect, test } from "@jest/globals";
+import { z } from "zod";
 import { toRedactor, toSecretHider } from "../../activities/models/redact.ts";
 import { RunMonitor } from "../../activities/run/run-monitor.ts";
 import { toFailure } from "../../activities/run/run-outcome.ts";
+import { toAgentTool } from "../../activities/thread/tool-adapter.ts";
+import type { Tool, ToolContext } from "../../activities/tools/tool.ts";
 import type { AgentRunInput } from "../../core/agent-run.ts";
 
 test.each([
@@ -80,6 +83,19 @@ test("an ending has no secret of the worker", () => {
   } finally {
     delete process.env.OF_A_TEST_API_KEY;
   }
+});
+
+test("a tool that breaks tells no secret either", async () => {
+  const broken: Tool = {
+    name: "Read",
+    description: "",
+    input: z.object({}),
+    toTarget: () => "",
+    execute: () => Promise.reject(new Error("broken at sk-secret-1234567890")),
+  };
+  const hide = toSecretHider({ OPENAI_API_KEY: "sk-secret-1234567890" });
+  const tool = toAgentTool(broken, () => ({}) as ToolContext, hide);
+  await expect(tool.execute("call-1", {}, undefined)).rejects.toThrow("broken at [key]");
 });
 
 test("a provider's words lose whatever looks like a key, and no ordinary words", () => {
