@@ -1,7 +1,8 @@
+import { toCountText } from "../../core/text.ts";
 import type { AnswerDetail, AttemptDetail, CallDetail, ChainDetail } from "../story/chain-detail.ts";
 import type { TimelineEvent } from "../story/timeline.ts";
 import { toLaterAttempt } from "./chain-reading.ts";
-import { toCountText, toStepText } from "./durations.ts";
+import { toStepText } from "./durations.ts";
 import { describeHappening, type TimelineLine, toShort } from "./timeline-text.ts";
 
 /** What a run did, in the order of time: its attempts, the model's answers, its calls, and what happened to it from outside. */

@@ -1,5 +1,3 @@
-export { toCountText } from "../../core/text.ts";
-
 /** Write what a single step took: below a second in milliseconds. */
 export function toStepText(milliseconds: number): string {
   return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : toDurationText(milliseconds / 1000);

@@ -1,7 +1,8 @@
 import { describeActivity, type LiveState } from "../../core/activity-text.ts";
 import { type Delegation, toElapsedSeconds } from "../../core/delegation.ts";
 import type { Turn } from "../../core/session.ts";
-import { toCountText, toDurationText } from "./durations.ts";
+import { toCountText } from "../../core/text.ts";
+import { toDurationText } from "./durations.ts";
 import { listDelegationsOfTurn, type Snapshot } from "./progress.ts";
 import { toTerminalLine } from "./terminal-width.ts";
 

@@ -1,6 +1,6 @@
 import { type Delegation, toElapsedSeconds } from "../../core/delegation.ts";
-import { toOneLine } from "../../core/text.ts";
-import { toCountText, toDurationText } from "./durations.ts";
+import { toCountText, toOneLine } from "../../core/text.ts";
+import { toDurationText } from "./durations.ts";
 import type { JsonEvent, Output } from "./output.ts";
 import { listDelegationsOfTurn, type Progress, type Snapshot } from "./progress.ts";
 import { describeDelegate } from "./progress-lines.ts";

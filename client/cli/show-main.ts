@@ -1,12 +1,13 @@
 import { describeActivity, type LiveState } from "../../core/activity-text.ts";
 import type { Turn } from "../../core/session.ts";
+import { toCountText } from "../../core/text.ts";
 import type { ChainDetail } from "../story/chain-detail.ts";
 import type { SessionStory } from "../story/session-story.ts";
 import { type TimelineEvent, toTimeline } from "../story/timeline.ts";
 import { readChain } from "./chain-reading.ts";
 import { toCallsJson, toChainLines, toToolSummary, toTranscriptRemarks } from "./chain-text.ts";
 import { CliError } from "./cli-error.ts";
-import { toCountText, toDurationText } from "./durations.ts";
+import { toDurationText } from "./durations.ts";
 import { withTimes } from "./json-times.ts";
 import type { Showing } from "./show.ts";
 import { lookAtRunning } from "./show-session.ts";

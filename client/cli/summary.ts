@@ -1,8 +1,8 @@
 import { type Delegation, toElapsedSeconds } from "../../core/delegation.ts";
 import type { Turn } from "../../core/session.ts";
 import type { Usage } from "../../core/status.ts";
-import { toOneLine } from "../../core/text.ts";
-import { toCountText, toDurationText } from "./durations.ts";
+import { toCountText, toOneLine } from "../../core/text.ts";
+import { toDurationText } from "./durations.ts";
 import type { JsonEvent } from "./output.ts";
 import { toTable } from "./table.ts";
 

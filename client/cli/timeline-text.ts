@@ -1,7 +1,7 @@
 import type { RunError } from "../../core/status.ts";
-import { toOneLine } from "../../core/text.ts";
+import { toCountText, toOneLine } from "../../core/text.ts";
 import type { TimelineEvent } from "../story/timeline.ts";
-import { toCountText, toDurationText } from "./durations.ts";
+import { toDurationText } from "./durations.ts";
 
 /** Lines of a timeline that are shown unless all are asked for: the beginning, and the more telling end. */
 const FIRST_LINES = 20;

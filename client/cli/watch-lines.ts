@@ -1,6 +1,7 @@
 import stringWidth from "string-width";
 import type { PermissionQuestionRecord } from "../../core/permission-questions.ts";
-import { toCountText, toDurationText } from "./durations.ts";
+import { toCountText } from "../../core/text.ts";
+import { toDurationText } from "./durations.ts";
 import type { ToCommand } from "./own-command.ts";
 import { describeQuestion, toAnswerCommands } from "./questions.ts";
 import type { Room } from "./screen.ts";

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { toCountText } from "../../core/text.ts";
 import { readTelemetry } from "../../worker/telemetry/settings.ts";
 import { startWorkerTelemetry, type WorkerTelemetry } from "../../worker/telemetry/worker-telemetry.ts";
 import { startWorker } from "../../worker/worker.ts";
 import type { SessionHandle } from "../session-handle.ts";
 import { type Connected, connect, type ServerFlags } from "./connect.ts";
-import { toCountText } from "./durations.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import type { Host } from "./host.ts";
 
