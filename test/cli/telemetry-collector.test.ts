@@ -1,5 +1,5 @@
 // Tier: the real command line, server, workers and tools against collectors that are away, hang or refuse. Only a model's words are scripted.
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type OtlpReceiver, startOtlpReceiver } from "../support/otlp-receiver.ts";
@@ -49,6 +49,45 @@ async function timeEnd(more: NodeJS.ProcessEnv): Promise<{ stderr: string; endMs
   expect(code).toBe(0);
   return { stderr, endMs: Date.now() - answeredAtMs };
 }
+
+/** Writes down every module that a process and its threads load. */
+const RECORDER = `import { registerHooks } from "node:module";
+import { appendFileSync } from "node:fs";
+registerHooks({ load(url, context, next) { appendFileSync(process.env.LOADED_MODULES, url + "\\n"); return next(url, context); } });`;
+
+/** OpenTelemetry's packages that a worker loads which carries out one run, and those that the run's command loads. */
+async function recordLoaded(name: string): Promise<Record<"worker" | "command", string[]>> {
+  const environment = machine.environment;
+  environment.NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(RECORDER)}`;
+  const files = { worker: `${machine.folder}/${name}-worker`, command: `${machine.folder}/${name}-command` };
+  environment.LOADED_MODULES = files.worker;
+  const worker = machine.start("worker", "--json", "--task-queue", name);
+  await waitUntil(() => worker.events().some(({ type }) => type === "ready"), 60_000);
+  environment.LOADED_MODULES = files.command;
+  const flags = ["--task-queue", name, "--script", script, "--permission", "auto"];
+  expect((await machine.run("run", "go", ...flags)).code).toBe(0);
+  worker.child.kill("SIGTERM");
+  await worker.result;
+  delete environment.NODE_OPTIONS;
+  const read = (file: string) => {
+    const found = readFileSync(file, "utf8").match(/(?<=node_modules\/)@opentelemetry\/[\w-]+/g);
+    return [...new Set(found)].toSorted();
+  };
+  return { worker: read(files.worker), command: read(files.command) };
+}
+
+test("where nothing is asked for, of OpenTelemetry only its interface is loaded", async () => {
+  const interfaceAlone = ["@opentelemetry/api"];
+  expect(await recordLoaded("off")).toEqual({ worker: interfaceAlone, command: interfaceAlone });
+  machine.environment.OTEL_EXPORTER_OTLP_ENDPOINT = await startReceiver();
+  const on = await recordLoaded("on");
+  delete machine.environment.OTEL_EXPORTER_OTLP_ENDPOINT;
+  const sdk = expect.arrayContaining([
+    "@opentelemetry/sdk-trace",
+    "@opentelemetry/exporter-trace-otlp-proto",
+  ]);
+  expect(on).toEqual({ worker: sdk, command: sdk });
+}, 120_000);
 
 test.each<[string, () => Promise<string>]>([
   ["is away", findDeadEndpoint],
