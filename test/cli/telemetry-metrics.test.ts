@@ -2,8 +2,12 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
 import { Client, Connection } from "@temporalio/client";
+import { NativeConnection, Worker } from "@temporalio/worker";
+import { readTelemetry } from "../../worker/telemetry/settings.ts";
+import { startWorkerTelemetry } from "../../worker/telemetry/worker-telemetry.ts";
 import { type OtlpReceiver, startOtlpReceiver } from "../support/otlp-receiver.ts";
 import { type Sample, scrape, sum } from "../support/prometheus.ts";
 import { createMachine, type Machine, type RunningCommand } from "./cli-process.ts";
@@ -13,8 +17,8 @@ let machine: Machine;
 let server: RunningCommand;
 let worker: RunningCommand;
 const queue = "measured";
-/** Names of all that any worker here has served. */
-const served = new Set<string>();
+/** Whatever any worker here has served. */
+const served: Sample[] = [];
 
 async function startReady(...words: string[]): Promise<RunningCommand> {
   const command = machine.start(...words, "--json");
@@ -28,7 +32,7 @@ function readyOf(command: RunningCommand) {
 
 async function read(): Promise<Sample[]> {
   const samples = await scrape(String(readyOf(worker)?.metrics));
-  for (const { name } of samples) served.add(name);
+  served.push(...samples);
   return samples;
 }
 
@@ -51,6 +55,56 @@ const bash = (command: string) => ({ tool: "Bash", input: { command } });
 
 const isLike = (labels: Record<string, string>, wanted: Record<string, string>) =>
   Object.entries(wanted).every(([name, value]) => labels[name] === value);
+
+/** A dashboard's JSON as its expressions are read: without the quotes' escapes, every namespace chosen. */
+function readAll(dashboard: string): string {
+  return dashboard.replaceAll('\\"', '"').replaceAll("$namespace", ".*");
+}
+
+/** Whether a selector's labels are there, with the values that it wants. */
+function findsSeries({ name, matchers }: { name: string; matchers: string }): boolean {
+  const wanted = [...matchers.matchAll(/(\w+)(=~|!~|!=|=)"([^"]*)"/g)];
+  return served.some(
+    (sample) =>
+      (sample.name === name || wanted.some(([, label]) => label === "__name__")) &&
+      wanted.every(([, label = "", operator = "", value = ""]) => {
+        const found = label === "__name__" ? sample.name : sample.labels[label];
+        if (found === undefined) return false;
+        const isEqual = operator.includes("~") ? new RegExp(`^(?:${value})$`).test(found) : found === value;
+        // What is left out need not have occurred, but the label must be there.
+        return operator.startsWith("!") || isEqual;
+      }),
+  );
+}
+
+/** Let a worker whose workflow code is broken fail at a task, measured as the command line's workers are. */
+async function serveFailedTask(): Promise<void> {
+  const settings = readTelemetry({ OTEL_EXPORTER_PROMETHEUS_PORT: "0" }, false);
+  const { places } = await startWorkerTelemetry(settings, () => undefined);
+  const address = String(readyOf(server)?.address);
+  const [native, connection] = await Promise.all([
+    NativeConnection.connect({ address }),
+    Connection.connect({ address }),
+  ]);
+  const taskQueue = "broken";
+  const broken = await Worker.create({
+    connection: native,
+    taskQueue,
+    workflowsPath: fileURLToPath(new URL("../fixtures/failing-workflows.ts", import.meta.url)),
+  });
+  await broken.runUntil(async () => {
+    const { workflow } = new Client({ connection });
+    const handle = await workflow.start("sessionWorkflow", { taskQueue, workflowId: "broken" });
+    await waitUntil(async () => {
+      const samples = await scrape(String(places.metrics));
+      served.push(...samples);
+      return sum(samples, "temporal_workflow_task_execution_failed_total") > 0;
+    }, 60_000);
+    await handle.terminate();
+  });
+  await connection.close();
+  await native.close();
+}
 
 beforeAll(async () => {
   machine = await createMachine();
@@ -212,15 +266,32 @@ describe("a worker's metrics", () => {
     const deploy = new URL("../../deploy/", import.meta.url);
     const dashboard = await readFile(new URL("grafana-dashboard.json", deploy), "utf8");
     const alerts = await readFile(new URL("prometheus-alerts.yaml", deploy), "utf8");
-    const toNames = (text: string) => new Set(text.match(/\b(?:subagents|temporal)_\w+/g));
-    expect(toNames(dashboard).size).toBeGreaterThan(15);
-    expect(toNames(alerts).size).toBeGreaterThan(5);
-    // Of no worker here has workflow code failed.
-    served.add("temporal_workflow_task_execution_failed_total");
-    expect([...toNames(dashboard + alerts)].filter((name) => !served.has(name))).toEqual([]);
+    await serveFailedTask();
+    const text = `${readAll(dashboard)}\n${alerts}`;
+    const names = new Set(text.match(/\b(?:subagents|temporal)_\w+_\w+/g));
+    expect(names.size).toBeGreaterThan(15);
+    const isServed = (name: string) => served.some((sample) => sample.name === name);
+    expect([...names].filter((name) => !name.endsWith("_") && !isServed(name))).toEqual([]);
+    // Each selector finds series as it stands, and what they are grouped by are labels of theirs.
+    const selectors = [...text.matchAll(/(\w+)\{([^{}]*)\}/g)].map(([, name = "", matchers = ""]) => ({
+      name,
+      matchers,
+    }));
+    expect(selectors.length).toBeGreaterThan(20);
+    expect(selectors.filter((selector) => !findsSeries(selector))).toEqual([]);
+    const labels = new Set(served.flatMap((sample) => Object.keys(sample.labels)));
+    const grouped = [...text.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = ""]) => list.split(/, */));
+    const shown = [...text.matchAll(/\$labels\.(\w+)|\{\{(\w+)\}\}/g)].map(([, a, b]) => a ?? b ?? "");
+    expect(grouped.length + shown.length).toBeGreaterThan(30);
+    expect([...grouped, ...shown].filter((label) => !labels.has(label))).toEqual([]);
     const page = await readFile(new URL("../../docs/telemetry.md", import.meta.url), "utf8");
     const toFamily = (name: string) => name.replace(/_(?:bucket|sum|count)$/, "");
-    const ours = new Set([...served].filter((name) => name.startsWith("subagents_")).map(toFamily));
+    const ours = new Set(
+      served
+        .map(({ name }) => name)
+        .filter((name) => name.startsWith("subagents_"))
+        .map(toFamily),
+    );
     const named = new Set([...(page.match(/\bsubagents_\w+/g) ?? [])].map(toFamily));
     expect([...named].toSorted()).toEqual([...ours].toSorted());
   });
