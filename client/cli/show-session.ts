@@ -6,12 +6,14 @@ import type { SessionView } from "../../core/messages.ts";
 import { freshen, LiveFiles } from "../live-files.ts";
 import { mapBounded } from "../map-bounded.ts";
 import { LOOKS_AT_ONCE } from "../session-calls.ts";
+import type { SessionSummary } from "../session-client.ts";
 import type { SessionHandle } from "../session-handle.ts";
 import { type SessionStory, toListedView } from "../story/session-story.ts";
 import { type TimelineEvent, toTimeline } from "../story/timeline.ts";
 import { readAttempts, readMainAttempts } from "./chain-reading.ts";
 import type { Host } from "./host.ts";
 import { withTimes } from "./json-times.ts";
+import type { JsonEvent } from "./output.ts";
 import type { ToCommand } from "./own-command.ts";
 import { describeDelegate } from "./progress-lines.ts";
 import { describeQuestion, toAnswerCommands, toQuestionEvent } from "./questions.ts";
@@ -19,56 +21,75 @@ import type { Showing } from "./show.ts";
 import { toDelegationTable } from "./summary.ts";
 import { describeSessionEnd, toTimelineLines, toTimelineText } from "./timeline-text.ts";
 
+/** All that is shown of a session. */
+interface Shown {
+  summary: SessionSummary;
+  story: SessionStory;
+  events: TimelineEvent[];
+  live: ReadonlyMap<string, LiveState>;
+  web: string | undefined;
+  toCommand: ToCommand;
+}
+
 /** Show what a session was asked, what happened in it, in the order of time, what it is doing, and how it ended. */
 export async function showSession({ sessionId, connected, flags, host }: Showing): Promise<void> {
+  const { output } = host;
   const summary = await connected.sessions.describe(sessionId);
   const session = connected.sessions.get(sessionId);
   const story = await session.story();
-  const events = await toFullTimeline(session, story, host);
-  const live = await lookAtRunning(session, story.view, host);
-  const web = connected.toWebAddress(sessionId);
+  const shown: Shown = {
+    summary,
+    story,
+    events: await toFullTimeline(session, story, host),
+    live: await lookAtRunning(session, story.view, host),
+    web: connected.toWebAddress(sessionId),
+    toCommand: output.toCommand,
+  };
+  output.event(withTimes(toSessionJson(shown)));
+  output.print(toSessionLines(shown, flags.full).join("\n"));
+}
+
+function toSessionJson({ summary, story, events, live, web, toCommand }: Shown): JsonEvent {
   const { view } = story;
   const listed = toListedView(story);
   const lastTurn = view.turns.at(-1);
-  host.output.event(
-    withTimes({
-      type: "session",
-      session: sessionId,
-      status: summary.status,
-      ...(web === undefined ? {} : { web }),
-      taskQueue: summary.taskQueue,
-      permission: view.permissionMode,
-      input: view.input,
-      turns: listed.turns.map((each) => (each.number === lastTurn?.number ? lastTurn : each)),
-      delegations: listed.delegations.map((delegation) =>
-        toDelegationJson(delegation, live.get(delegation.id), view.nowMs),
-      ),
-      questions: view.questions.map((question) =>
-        toQuestionEvent(sessionId, question, host.output.toCommand),
-      ),
-      startedAtMs: story.startedAtMs,
-      ...(story.end === undefined ? {} : { end: toEndJson(story.end) }),
-      ...(live.has("main") ? { activity: describeActivity(live.get("main"), view.nowMs) } : {}),
-      timeline: events,
-    }),
-  );
-  const mode = `permissions ${view.permissionMode}`;
+  return {
+    type: "session",
+    session: summary.sessionId,
+    status: summary.status,
+    ...(web === undefined ? {} : { web }),
+    taskQueue: summary.taskQueue,
+    permission: view.permissionMode,
+    input: view.input,
+    turns: listed.turns.map((each) => (each.number === lastTurn?.number ? lastTurn : each)),
+    delegations: listed.delegations.map((delegation) =>
+      toDelegationJson(delegation, live.get(delegation.id), view.nowMs),
+    ),
+    questions: view.questions.map((question) => toQuestionEvent(summary.sessionId, question, toCommand)),
+    startedAtMs: story.startedAtMs,
+    ...(story.end === undefined ? {} : { end: toEndJson(story.end) }),
+    ...(live.has("main") ? { activity: describeActivity(live.get("main"), view.nowMs) } : {}),
+    timeline: events,
+  };
+}
+
+function toSessionLines({ summary, story, events, live, web, toCommand }: Shown, isFull: boolean): string[] {
+  const { view } = story;
+  const answer = view.turns.at(-1)?.answer ?? "";
   const status = story.end === undefined ? summary.status : describeSessionEnd(story.end);
-  host.output.print(
-    [
-      `${sessionId} · ${status} · ${view.input.workspace} · ${toModelLabel(view.input.model)} · ${mode}`,
-      ...(web === undefined ? [] : [`Temporal Web: ${web}`]),
-      `Began ${new Date(story.startedAtMs).toISOString()}; times below are UTC.`,
-      ...toCarriedLines(story),
-      "",
-      ...toTimelineText(toTimelineLines(events), story.startedAtMs, flags.full),
-      ...(lastTurn === undefined || lastTurn.answer === "" ? [] : ["", lastTurn.answer]),
-      "",
-      ...toDelegationLines(view),
-      ...toNowLines(view, live, host.output.toCommand(["worker", "--task-queue", summary.taskQueue])),
-      ...toQuestionLines(view, host.output.toCommand),
-    ].join("\n"),
-  );
+  return [
+    `${summary.sessionId} · ${status} · ${view.input.workspace} · ${toModelLabel(view.input.model)} · permissions ${view.permissionMode}`,
+    ...(web === undefined ? [] : [`Temporal Web: ${web}`]),
+    `Began ${new Date(story.startedAtMs).toISOString()}; times below are UTC.`,
+    ...toCarriedLines(story),
+    "",
+    ...toTimelineText(toTimelineLines(events), story.startedAtMs, isFull),
+    ...(answer === "" ? [] : ["", answer]),
+    "",
+    ...toDelegationLines(view),
+    ...toNowLines(view, live, toCommand(["worker", "--task-queue", summary.taskQueue])),
+    ...toQuestionLines(view, toCommand),
+  ];
 }
 
 function toEndJson({ how, atMs, reason, by }: NonNullable<SessionStory["end"]>) {

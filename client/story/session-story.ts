@@ -2,6 +2,7 @@ import type { AgentRunInput } from "../../core/agent-run.ts";
 import { type Delegation, settleDelegation } from "../../core/delegation.ts";
 import { RUNNING_CAP } from "../../core/limits.ts";
 import { type SessionView, toDelegateWorkflowId } from "../../core/messages.ts";
+import type { PermissionQuestionRecord } from "../../core/permission-questions.ts";
 import { mapBounded } from "../map-bounded.ts";
 import { LOOKS_AT_ONCE, type SessionCalls } from "../session-calls.ts";
 import { SessionError, sessionErrorCodes } from "../session-error.ts";
@@ -50,15 +51,7 @@ export async function readSessionStory(
       permissionMode: state.permissionMode,
       turns: end === undefined ? state.turns : state.turns.map((turn) => endTurnWithSession(turn, end)),
       delegations,
-      questions: [
-        ...state.questions.filter((question) => question.state === "open" && end === undefined),
-        ...state.questions
-          .filter((question) => question.state !== "open" || end !== undefined)
-          .map((question) =>
-            question.state === "open" ? { ...question, state: "withdrawn" as const } : question,
-          )
-          .toReversed(),
-      ],
+      questions: toQuestions(state.questions, end !== undefined),
       runningCap: RUNNING_CAP,
       isClosing: records.isClosing || end !== undefined,
       nowMs: Date.now(),
@@ -69,6 +62,18 @@ export async function readSessionStory(
     remarks: records.remarks,
     carriedAtMs: records.hasEarlierRuns ? records.beganAtMs : undefined,
   };
+}
+
+/** Those that are open first; nobody answers what a session that has ended left open. */
+function toQuestions(
+  records: readonly PermissionQuestionRecord[],
+  isOver: boolean,
+): PermissionQuestionRecord[] {
+  const settled = records
+    .filter(({ state }) => state !== "open" || isOver)
+    .map((question) => (question.state === "open" ? { ...question, state: "withdrawn" as const } : question));
+  const open = isOver ? [] : records.filter(({ state }) => state === "open");
+  return [...open, ...settled.toReversed()];
 }
 
 /** Tell the story of a session that has ended once more: nothing of it changes but its delegates that still run. */
