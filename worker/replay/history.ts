@@ -1,4 +1,5 @@
 import proto, { type temporal } from "@temporalio/proto";
+import { endings } from "./event-rules.ts";
 
 export type History = temporal.api.history.v1.IHistory;
 export type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
@@ -29,15 +30,6 @@ export interface HistoryFacts {
   hasWork: boolean;
 }
 
-const endings: ReadonlyMap<number, string> = new Map([
-  [EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED, "completed"],
-  [EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED, "failed"],
-  [EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT, "timed out"],
-  [EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED, "cancelled"],
-  [EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED, "terminated"],
-  [EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW, "continued as new"],
-]);
-
 /**
  * Read what a history says of itself, and see that it is whole. The SDK takes much for granted: without this a history that lacks its beginning
  * would make it wait for ever.
@@ -62,7 +54,7 @@ export function readFacts({ events }: History): HistoryFacts {
     runId,
     workflowType: started.workflowType?.name ?? "",
     events: events.length,
-    ended: endings.get(events.at(-1)?.eventType ?? 0) ?? "open",
+    ended: endings.get(toTypeName(events.at(-1) ?? first)) ?? "open",
     hasWork: events.some(({ eventType }) => eventType === EventType.EVENT_TYPE_WORKFLOW_TASK_STARTED),
   };
 }

@@ -19,6 +19,7 @@ export async function locate(
   // With fewer events than these there is nothing that could be replayed.
   let good = events.findIndex(isTaskScheduled);
   let bad = events.length;
+  if (good === -1) return undefined;
   while (bad - good > 1) {
     const middle = (good + bad) >> 1;
     const { kind } = await worker.replay({ events: events.slice(0, middle) }, workflowId, PATIENCE_MS);

@@ -1,4 +1,5 @@
 import type { ReplayWorkerOptions } from "@temporalio/worker";
+import { checkEvents } from "./check-events.ts";
 import { type Divergence, explain } from "./explain.ts";
 import { findForeignEncoding } from "./foreign-encoding.ts";
 import { type History, HistoryError, type HistoryFacts, readFacts } from "./history.ts";
@@ -57,6 +58,7 @@ async function replayOne(
     if ("error" in source) throw source.error;
     const { history } = source;
     facts = { ...readFacts(history), ...(source.runId === undefined ? {} : { runId: source.runId }) };
+    checkEvents(history.events ?? []);
     const encoding = dataConverter === undefined ? findForeignEncoding(history) : undefined;
     if (encoding !== undefined) throw new HistoryError(explainEncoding(encoding));
     if (!facts.hasWork) {
@@ -70,9 +72,11 @@ async function replayOne(
     const replayed = await worker.replay(history, facts.workflowId);
     return { name, facts, ...(await toOutcome(replayed, history, facts, worker)) };
   } catch (error) {
-    if (!(error instanceof HistoryError)) throw error;
-    const status = error.isMissing ? "not-found" : "unreadable";
-    return { name, status, text: error.message, ...(facts === undefined ? {} : { facts }) };
+    if (error === worker.startError) throw error;
+    const status = error instanceof HistoryError && error.isMissing ? "not-found" : "unreadable";
+    const said = error instanceof Error ? error.message : String(error);
+    const text = error instanceof HistoryError ? said : `no sense can be made of it: ${said}`;
+    return { name, status, text, ...(facts === undefined ? {} : { facts }) };
   }
 }
 

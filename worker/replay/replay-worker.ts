@@ -7,7 +7,7 @@ export type Replayed =
   | { kind: "diverged" | "code-failed" | "sdk-failed" | "stuck"; message: string; stack?: string };
 
 /** A history that takes longer has met something that never answers; a hundred events take some ten milliseconds. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 20_000;
 const PATIENCE_AN_EVENT_MS = 10;
 
 interface Work {
@@ -22,6 +22,8 @@ interface Work {
 export class ReplayWorker {
   readonly #options: ReplayWorkerOptions;
   #running: Running | undefined;
+  /** What kept it from starting at all. */
+  startError: unknown;
 
   constructor(options: ReplayWorkerOptions) {
     // As in production, workflow code runs in a thread and within a time limit: code that never ends can't take the process with it.
@@ -51,7 +53,12 @@ export class ReplayWorker {
         : toReplayed(result.value.error);
     } catch (error) {
       this.#running = undefined;
-      throw error;
+      // Once it has asked for a history, its own making is over: the history is at fault.
+      if (!queue.isTaken) {
+        this.startError = error;
+        throw error;
+      }
+      return { kind: "sdk-failed", message: error instanceof Error ? error.message : String(error) };
     } finally {
       clearTimeout(timer);
     }
@@ -78,6 +85,7 @@ function start(options: ReplayWorkerOptions): Running {
 /** Hands over one piece of work at a time, as the SDK asks for it. */
 class WorkQueue {
   #next = Promise.withResolvers<Work | undefined>();
+  isTaken = false;
 
   /** Undefined ends it. */
   push(work: Work | undefined): void {
@@ -89,6 +97,7 @@ class WorkQueue {
       const work = await this.#next.promise;
       if (work === undefined) return;
       this.#next = Promise.withResolvers();
+      this.isTaken = true;
       yield work;
     }
   }
