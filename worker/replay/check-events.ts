@@ -113,7 +113,10 @@ class Checker {
       this.#task = { scheduled, started: id };
       return;
     }
-    if (type === "WorkflowTaskCompleted") this.#completed = id;
+    if (type === "WorkflowTaskCompleted") {
+      if (task.started === undefined) this.#refuse(type, "ends a workflow task that has not started");
+      this.#completed = id;
+    }
     this.#task = undefined;
   }
 }

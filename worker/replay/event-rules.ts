@@ -12,7 +12,13 @@ export interface Reference {
 }
 
 const task: Reference = { field: "scheduledEventId", to: ["WorkflowTaskScheduled"] };
-const taskStart: Reference = { field: "startedEventId", to: ["WorkflowTaskStarted"], common: task.field };
+/** The time-skipping test server leaves it out. */
+const taskStart: Reference = {
+  field: "startedEventId",
+  to: ["WorkflowTaskStarted"],
+  isOptional: true,
+  common: task.field,
+};
 const activity: Reference = { field: "scheduledEventId", to: ["ActivityTaskScheduled"] };
 const activityEnd: readonly Reference[] = [
   { ...activity, isOnce: true },
@@ -51,8 +57,8 @@ const nexusEnd: readonly Reference[] = [{ ...nexus, isOnce: true }];
 export const references: Readonly<Record<string, readonly Reference[]>> = {
   WorkflowTaskStarted: [{ ...task, isOnce: true }],
   WorkflowTaskCompleted: [task, taskStart],
-  WorkflowTaskFailed: [task, { ...taskStart, isOptional: true }],
-  WorkflowTaskTimedOut: [task, { ...taskStart, isOptional: true }],
+  WorkflowTaskFailed: [task, taskStart],
+  WorkflowTaskTimedOut: [task, taskStart],
   ActivityTaskStarted: [{ ...activity, isOnce: true }],
   ActivityTaskCompleted: activityEnd,
   ActivityTaskFailed: activityEnd,
