@@ -188,3 +188,19 @@ test("tasks that time out or fail, as after a reset, and what a worker may ignor
     { eventId: "8", eventType: "EVENT_TYPE_LATER", workerMayIgnore: true, laterEventAttributes: {} } as never,
   ]);
 });
+
+test("the time-skipping test server's own way of numbering is no contradiction", async () => {
+  const events = session.map((event): EventJson => {
+    const key = toAttributesKey(event);
+    const { startedEventId, acceptedEventId: _, ...attributes } = event[key];
+    if (/^EVENT_TYPE_(WORKFLOW_TASK|WORKFLOW_EXECUTION_UPDATE)_COMPLETED$/.test(event.eventType))
+      return { ...event, [key]: attributes };
+    if (!event.eventType.startsWith("EVENT_TYPE_ACTIVITY") || startedEventId === undefined) return event;
+    return { ...event, [key]: { ...event[key], startedEventId: `${Number(startedEventId) - 1}` } };
+  });
+  expect(await replayAll([events])).toMatchObject([{ status: "replays", text: "replays" }]);
+  const swapped = mutations["has changed places with the next"]?.(events, 2) ?? [];
+  expect(() => check(swapped)).toThrow(
+    "event 3 (WorkflowTaskCompleted) ends a workflow task that has not started",
+  );
+});

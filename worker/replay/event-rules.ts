@@ -12,11 +12,9 @@ export interface Reference {
 }
 
 const task: Reference = { field: "scheduledEventId", to: ["WorkflowTaskScheduled"] };
-/** The time-skipping test server leaves it out. */
 const taskStart: Reference = {
   field: "startedEventId",
   to: ["WorkflowTaskStarted"],
-  isOptional: true,
   common: task.field,
 };
 const activity: Reference = { field: "scheduledEventId", to: ["ActivityTaskScheduled"] };
@@ -57,8 +55,8 @@ const nexusEnd: readonly Reference[] = [{ ...nexus, isOnce: true }];
 export const references: Readonly<Record<string, readonly Reference[]>> = {
   WorkflowTaskStarted: [{ ...task, isOnce: true }],
   WorkflowTaskCompleted: [task, taskStart],
-  WorkflowTaskFailed: [task, taskStart],
-  WorkflowTaskTimedOut: [task, taskStart],
+  WorkflowTaskFailed: [task, { ...taskStart, isOptional: true }],
+  WorkflowTaskTimedOut: [task, { ...taskStart, isOptional: true }],
   ActivityTaskStarted: [{ ...activity, isOnce: true }],
   ActivityTaskCompleted: activityEnd,
   ActivityTaskFailed: activityEnd,
