@@ -10,6 +10,7 @@ import {
 import { EventType, HistoryError, type HistoryEvent, toTypeName } from "./history.ts";
 
 type Attributes = Readonly<Record<string, unknown>>;
+type TaskCompleted = NonNullable<HistoryEvent["workflowTaskCompletedEventAttributes"]>;
 
 interface Checked {
   type: string;
@@ -42,7 +43,7 @@ function isOfTestServer(events: readonly HistoryEvent[]): boolean {
   return completed.length > 0 && completed.every(isWithoutStart);
 }
 
-function isWithoutStart({ scheduledEventId, startedEventId }: Attributes): boolean {
+function isWithoutStart({ scheduledEventId, startedEventId }: TaskCompleted): boolean {
   return toId(scheduledEventId) > 0 && toId(startedEventId) === 0;
 }
 
