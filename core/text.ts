@@ -67,3 +67,8 @@ export function toOneLine(text: string, limit: number): string {
 export function toCountText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
+
+/** Write a word as a POSIX shell reads it back, quoted only where that is needed. */
+export function toShellWord(word: string): string {
+  return /^[\w.:@/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

@@ -12,7 +12,11 @@ export function toChainLines(
   events: readonly TimelineEvent[],
   isRunning: boolean,
 ): TimelineLine[] {
-  const outside = events.map((event) => ({ atMs: event.atMs, text: describeHappening(event) }));
+  const known = new Set(detail?.attempts.flatMap((each) => toLaterAttempt(id, each)).map(toAttemptNumber));
+  const outside = events
+    // What the transcript tells of an attempt says more than the delegate's workflow does.
+    .filter((event) => event.kind !== "attempt" || !known.has(event.attempt))
+    .map((event) => ({ atMs: event.atMs, text: describeHappening(event) }));
   if (detail === undefined) return outside;
   const attempts = detail.attempts.flatMap((attempt) => toAttemptLines(id, attempt));
   const inside = [
@@ -22,6 +26,10 @@ export function toChainLines(
     ),
   ];
   return [...outside, ...attempts, ...inside].toSorted((one, other) => one.atMs - other.atMs);
+}
+
+function toAttemptNumber(event: TimelineEvent): number {
+  return event.kind === "attempt" ? event.attempt : 0;
 }
 
 function toAttemptLines(id: string, attempt: AttemptDetail): TimelineLine[] {

@@ -1,3 +1,5 @@
+import { toShellWord } from "../../core/text.ts";
+
 /**
  * Write a command of ours as a person has to type it to reach the same server. Words are quoted where a shell needs it; `rest` is what the person
  * fills in, such as `"..."`.
@@ -17,11 +19,11 @@ export function createToCommand(words: readonly string[], environment: NodeJS.Pr
   const program = isByScript ? "npm run --silent subagents --" : "subagents";
   const flags = serverFlags.flatMap((flag) => {
     const value = findValue(words, flag);
-    return value === undefined ? [] : [` ${flag} ${quote(value)}`];
+    return value === undefined ? [] : [` ${flag} ${toShellWord(value)}`];
   });
   return (command, rest = "") => {
     const own = withoutServer.has(command[0] ?? "") ? "" : flags.join("");
-    return `${program} ${command.map(quote).join(" ")}${rest && ` ${rest}`}${own}`;
+    return `${program} ${command.map(toShellWord).join(" ")}${rest && ` ${rest}`}${own}`;
   };
 }
 
@@ -32,10 +34,6 @@ function findValue(words: readonly string[], flag: string): string | undefined {
   const index = own.findLastIndex((word) => word === flag || word.startsWith(`${flag}=`));
   const word = own[index];
   return word === flag ? own[index + 1] : word?.slice(flag.length + 1);
-}
-
-function quote(value: string): string {
-  return /^[\w.:@/-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Write a command without a wish for a server of its own. */

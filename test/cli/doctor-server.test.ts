@@ -48,7 +48,7 @@ describe("a server that was started plainly", () => {
         level: "warning",
         text: "SubagentsAgent and SubagentsStatus are not registered",
         advice: expect.stringContaining(
-          "temporal operator search-attribute create --name SubagentsAgent --type Keyword",
+          `temporal operator search-attribute create --name SubagentsAgent --type Keyword --namespace default --address ${server.address}`,
         ),
       });
     }
@@ -63,7 +63,19 @@ describe("a server that was started plainly", () => {
     });
   });
 
-  test("an attribute of another type is a problem that names the type", async () => {
+  test("a namespace's name that can't be sent is at fault, not the server", async () => {
+    const found = await ask("--namespace", "Odd NS/Ünï");
+    expect(found.code).toBe(1);
+    expect(find(found, "server")).toMatchObject({ level: "ok" });
+    expect(find(found, "namespace")).toMatchObject({
+      level: "problem",
+      text: expect.stringContaining(`the name of the namespace "Odd NS/Ünï" can't be sent`),
+    });
+    const listed = await machine.run("sessions", "--address", server.address, "--namespace", "Ünï");
+    expect(listed).toMatchObject({ code: 2, stderr: expect.stringContaining("the name of the namespace") });
+  });
+
+  test("an attribute of another type is a warning that names the type, and sessions work without", async () => {
     const { workflowService, operatorService } = server.environment.connection;
     const namespace = "other-types";
     await workflowService.registerNamespace({
@@ -85,10 +97,27 @@ describe("a server that was started plainly", () => {
       (error) => error === "",
     );
     const found = await ask("--namespace", namespace);
-    expect(found.code).toBe(1);
+    expect(found.code).toBe(0);
+    const reach = `--namespace ${namespace} --address ${server.address}`;
     expect(found.events.filter(({ check }) => check === "search attributes")).toMatchObject([
-      { level: "problem", text: expect.stringContaining("SubagentsStatus is registered as Int") },
+      {
+        level: "warning",
+        text: expect.stringContaining("SubagentsStatus is registered as Int"),
+        advice: expect.stringMatching(
+          `search-attribute remove --name SubagentsStatus --yes ${reach}; \\S+ operator search-attribute create --name SubagentsStatus --type Keyword ${reach}$`,
+        ),
+      },
     ]);
+    const ran = await machine.run(
+      "run",
+      "--json",
+      "--example",
+      "--address",
+      server.address,
+      "--namespace",
+      namespace,
+    );
+    expect(ran.code).toBe(0);
   });
 
   test("a queue is served when both sessions and delegates are", async () => {

@@ -77,7 +77,12 @@ describe("without a server", () => {
     await writeFile(path.join(machine.folder, "file"), "");
     for (const place of ["file", "file/deeper"]) {
       machine.environment.XDG_STATE_HOME = path.join(machine.folder, place);
-      expect(find(await doctor(), "state folder")).toMatchObject({ level: "problem" });
+      const file = path.join(machine.folder, "file");
+      expect(find(await doctor(), "state folder")).toMatchObject({
+        level: "problem",
+        text: `${file} is a file, where a folder is needed for ${machine.folder}/${place}/subagents`,
+        advice: `move ${file} away, or set XDG_STATE_HOME to another folder`,
+      });
     }
   });
 

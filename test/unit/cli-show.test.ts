@@ -65,6 +65,17 @@ describe("what a run did, folded from its transcript,", () => {
     ]);
   });
 
+  test("names an attempt once, by its own words where they are there, else by the server's", async () => {
+    const detail = await foldTranscript(stream(items), (runId) => runId === "task-2");
+    const toEvent = (attempt: number) =>
+      ({ kind: "attempt", id: "task-2", atMs: 8990, attempt, before: "its worker process died" }) as const;
+    const lines = toChainLines("task-2", detail, [toEvent(2), toEvent(3)], false).map(({ text }) => text);
+    expect(lines.filter((text) => text.includes("attempt"))).toEqual([
+      "task-2: attempt 3 begins; the one before ended: its worker process died",
+      "task-2: attempt 2 begins; the one before ended: worker 7@here was lost; last event at 00:00:04",
+    ]);
+  });
+
   test("shows a call without an end as running only while its run does", () => {
     const call = { callId: "c", tool: "Bash", target: "\u001b[2J", outcome: "running" as const };
     expect(describeCall(call, true)).toBe("Bash \\x1b[2J · running");

@@ -1,5 +1,6 @@
 import { Connection } from "@temporalio/client";
 import type { temporal } from "@temporalio/proto";
+import { findNamespaceProblem } from "../server/configured-server.ts";
 import { hasGrpcCode, NOT_FOUND, PERMISSION_DENIED, UNIMPLEMENTED } from "../server/probe-server.ts";
 import { toErrorText } from "../server/server-error.ts";
 import { checkPush } from "./check-push.ts";
@@ -8,6 +9,7 @@ import { checkWorkers } from "./check-workers.ts";
 import { explainSilence } from "./explain-silence.ts";
 import { carryOut, type Finding, ok, problem, warning } from "./finding.ts";
 import type { FoundServer } from "./look-for-server.ts";
+import { toTemporalCommand } from "./temporal-command.ts";
 
 type NamespaceAnswer = temporal.api.workflowservice.v1.IDescribeNamespaceResponse;
 
@@ -20,6 +22,8 @@ const DAY_SECONDS = 86_400;
 /** What is asked of a server, besides whether it is there. */
 export interface ServerQuestions {
   taskQueue: string;
+  /** How Temporal's own program is called on this host. */
+  temporal: string;
   /** Whether a worker is expected there: somebody named the queue. */
   isWorkerExpected: boolean;
 }
@@ -90,24 +94,29 @@ async function checkInside(
   questions: ServerQuestions,
 ): Promise<Finding[]> {
   const { namespace } = server;
+  const misnamed = findNamespaceProblem(namespace);
+  if (misnamed !== undefined) {
+    return [problem("namespace", misnamed, "name another by --namespace, TEMPORAL_NAMESPACE or the profile")];
+  }
   let answer: NamespaceAnswer | undefined;
   try {
     answer = await connection.workflowService.describeNamespace({ namespace });
   } catch (error) {
-    if (hasGrpcCode(error, NOT_FOUND)) return [toMissingNamespace(server)];
+    if (hasGrpcCode(error, NOT_FOUND)) return [toMissingNamespace(server, questions)];
     if (!hasGrpcCode(error, PERMISSION_DENIED) && !hasGrpcCode(error, UNIMPLEMENTED)) throw error;
   }
   const found = await Promise.all([
     carryOut("namespace", async () => [checkNamespace(namespace, answer)]),
     carryOut("updates", async () => checkUpdates(answer)),
-    carryOut("search attributes", () => checkSearchAttributes(connection, namespace)),
+    carryOut("search attributes", () => checkSearchAttributes(connection, server, questions)),
     carryOut("push flags", async () => [checkPush(server, answer)]),
     carryOut("workers", () => checkWorkers(connection, server, questions)),
   ]);
   return found.flat();
 }
 
-function toMissingNamespace({ address, namespace, kind }: FoundServer): Finding {
+function toMissingNamespace(server: FoundServer, { temporal }: ServerQuestions): Finding {
+  const { address, namespace, kind } = server;
   if (kind === "ours") return ok("namespace", `${namespace}: not there yet; the next command makes it`);
   const text = `there is no namespace ${namespace} at ${address}`;
   if (kind === "usual-port") {
@@ -120,7 +129,7 @@ function toMissingNamespace({ address, namespace, kind }: FoundServer): Finding 
   return problem(
     "namespace",
     text,
-    `create it (temporal operator namespace create --namespace ${namespace}), or set TEMPORAL_NAMESPACE to one that exists`,
+    `create it (${toTemporalCommand(temporal, ["operator", "namespace", "create"], server)}), or set TEMPORAL_NAMESPACE to one that exists`,
   );
 }
 

@@ -17,14 +17,13 @@ export async function checkState(state: StateFolder): Promise<Finding[]> {
   const { root } = state;
   const found = await stat(root).catch((error: NodeJS.ErrnoException) => error.code);
   if (found === "ENOENT") return [await checkToBeMade(root)];
+  if (found === "ENOTDIR") return [toObstacle(await findExisting(root), root)];
   if (found === undefined || typeof found === "string") {
     return [
       problem(CHECK, `${root} can't be looked at (${found})`, "make it readable, or set XDG_STATE_HOME"),
     ];
   }
-  if (!found.isDirectory()) {
-    return [problem(CHECK, `${root} is a file`, "move it away, or set XDG_STATE_HOME to another folder")];
-  }
+  if (!found.isDirectory()) return [toObstacle(root, root)];
   if (!(await isWritable(root))) return [toUnwritable(root)];
   const size = await measure(root);
   return [
@@ -35,11 +34,26 @@ export async function checkState(state: StateFolder): Promise<Finding[]> {
   ];
 }
 
-async function checkToBeMade(root: string): Promise<Finding> {
-  let parent = path.dirname(root);
+function toObstacle(file: string, root: string): Finding {
+  const where = file === root ? "the state folder is to be" : `a folder is needed for ${root}`;
+  return problem(
+    CHECK,
+    `${file} is a file, where ${where}`,
+    `move ${file} away, or set XDG_STATE_HOME to another folder`,
+  );
+}
+
+/** What is there of a path: the nearest place above it. */
+async function findExisting(place: string): Promise<string> {
+  let parent = path.dirname(place);
   while (parent !== path.dirname(parent) && (await stat(parent).catch(() => undefined)) === undefined) {
     parent = path.dirname(parent);
   }
+  return parent;
+}
+
+async function checkToBeMade(root: string): Promise<Finding> {
+  const parent = await findExisting(root);
   return (await isWritable(parent))
     ? ok(CHECK, `${root} is not there yet; the first command makes it`)
     : toUnwritable(parent);

@@ -8,10 +8,11 @@ import { checkTemporalProgram } from "./check-temporal-program.ts";
 import { checkDefinitions, checkModel, checkWorkspace, type ModelQuestion } from "./check-work.ts";
 import { carryOut, type Finding, ok, problem } from "./finding.ts";
 import { lookForServer, type ServerLook } from "./look-for-server.ts";
+import { findTemporalName } from "./temporal-command.ts";
 
 /** What an examination looks at. */
 export interface Examination extends ServerLook {
-  questions: ServerQuestions;
+  questions: Omit<ServerQuestions, "temporal">;
   definitions: CatalogueRequest;
   model: ModelQuestion;
   /** The parts of the environment that commands read before they start anything. */
@@ -48,7 +49,8 @@ async function examineServer(examination: Examination): Promise<Finding[]> {
         ok("server", "none is configured and none runs; a command that needs one starts the dev server"),
       ];
     }
-    return await checkServer(server, examination.questions);
+    const temporal = await findTemporalName(examination);
+    return await checkServer(server, { ...examination.questions, temporal });
   } catch (error) {
     if (!(error instanceof ServerError)) throw error;
     return [problem("server", error.message, "see docs/server.md")];

@@ -54,6 +54,23 @@ function loadConfiguration(environment: NodeJS.ProcessEnv, profile: string | und
   }
 }
 
+/** Say what is wrong with a namespace's name that no server can be asked for: gRPC carries it in a header. */
+export function findNamespaceProblem(namespace: string): string | undefined {
+  if (/^[ -~]+$/.test(namespace)) return undefined;
+  return `the name of the namespace ${JSON.stringify(namespace)} can't be sent to a server: only letters without accents, digits and common signs can`;
+}
+
+/** @throws ServerError Server.Configuration that names the fault and where names come from. */
+export function checkNamespaceName(namespace: string): void {
+  const problem = findNamespaceProblem(namespace);
+  if (problem !== undefined) {
+    throw new ServerError(
+      "Server.Configuration",
+      `${problem}; see --namespace, TEMPORAL_NAMESPACE and the Temporal configuration`,
+    );
+  }
+}
+
 /**
  * See that a configured server answers and has the namespace.
  *
@@ -61,6 +78,7 @@ function loadConfiguration(environment: NodeJS.ProcessEnv, profile: string | und
  */
 export async function checkConfiguredServer(server: ConfiguredServer): Promise<void> {
   const { connectionOptions, namespace } = server;
+  checkNamespaceName(namespace);
   try {
     await withConnection(connectionOptions, async (connection) => {
       try {

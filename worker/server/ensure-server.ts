@@ -1,5 +1,5 @@
 import type { StateFolder } from "../../core/state-folder.ts";
-import { checkConfiguredServer, readConfiguredServer } from "./configured-server.ts";
+import { checkConfiguredServer, checkNamespaceName, readConfiguredServer } from "./configured-server.ts";
 import { type DevServerLease, joinDevServer, startDevServer } from "./dev-server.ts";
 import { isPortOpen, type ServerPorts, USUAL_PORTS } from "./ports.ts";
 import { hasUsableSearchAttributes } from "./prepare-namespace.ts";
@@ -45,6 +45,7 @@ export async function ensureServer(options: EnsureServerOptions): Promise<Server
     return toLease(configured.connectionOptions, configured.namespace, options.log);
   }
   const namespace = options.environment.TEMPORAL_NAMESPACE || "default";
+  checkNamespaceName(namespace);
   const usualPorts = readUsualPorts(options.environment);
   const devServer = {
     ...options,
