@@ -5,12 +5,13 @@ import {
   decodeOptionalFailureToOptionalError,
 } from "@temporalio/common/lib/internal-non-workflow/index.js";
 import type { temporal } from "@temporalio/proto";
-import { toMs, type Untimed } from "../../core/timestamp.ts";
+import type { Untimed } from "../../core/timestamp.ts";
+import { toWorkflowTimes } from "./workflow-times.ts";
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 type Failure = temporal.api.failure.v1.IFailure;
 
-/** One thing that a history tells, decoded. What can't be decoded is undefined. */
+/** One thing that a history tells, decoded, at the time that its workflow's clock showed. What can't be decoded is undefined. */
 export type Fact = { atMs: number } & (
   | { kind: "started"; args: unknown[]; firstRunId: string; isContinued: boolean }
   | { kind: "update"; name: string; arg: unknown; eventId: string }
@@ -38,13 +39,14 @@ export async function toFacts(
 ): Promise<Fact[]> {
   const decoder = new Decoder(converter);
   const facts: Fact[] = [];
-  for (const event of events) {
+  const times = toWorkflowTimes(events);
+  for (const [index, event] of events.entries()) {
     const fact =
       (await toWorkflowFact(event, decoder)) ??
       (await toMessageFact(event, decoder)) ??
       (await toChildFact(event, decoder)) ??
       (await toActivityFact(event, decoder));
-    if (fact !== undefined) facts.push({ ...fact, atMs: toMs(event.eventTime) });
+    if (fact !== undefined) facts.push({ ...fact, atMs: times[index] ?? 0 });
   }
   return facts;
 }

@@ -58,6 +58,22 @@ describe("a session's records, read from its history alone,", () => {
     expect(records.end?.how).toBe("completed");
   });
 
+  test.each(["traced", "waited-and-listed", "continued-as-new"])(
+    "have the session's own times, to the millisecond: %s",
+    async (name) => {
+      const facts = await readFacts(`${name}.session`);
+      const told = (key: string) =>
+        [...JSON.stringify(facts).matchAll(new RegExp(`"${key}":(\\d+)`, "g"))].map(([, ms]) => Number(ms));
+      const { delegations } = foldSession(facts).state;
+      expect(told("startedAtMs")).toEqual(
+        expect.arrayContaining(delegations.map(({ startedAtMs }) => startedAtMs)),
+      );
+      expect(told("settledAtMs")).toEqual(
+        expect.arrayContaining(delegations.map(({ settledAtMs }) => settledAtMs)),
+      );
+    },
+  );
+
   test("hold what was waited for and handed over, with its report and its times", async () => {
     const { state } = await readSession("waited-and-listed");
     const [record] = state.delegations;
