@@ -1,6 +1,7 @@
-import { type FileHandle, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { type FileHandle, readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { encodeFileName } from "../../core/state-folder.ts";
+import { openPlainFile } from "../paths/open-plain-file.ts";
 import { fromLine, type JournalEntry } from "./journal-entry.ts";
 import { JournalUnreadable } from "./journal-error.ts";
 
@@ -56,7 +57,7 @@ export class ChainFiles {
       const generation = await this.#findLatest();
       if (generation === 0) return undefined;
       try {
-        return await open(this.toJournal(generation), "r");
+        return await openPlainFile(this.toJournal(generation));
       } catch (error) {
         if (!isMissing(error) || lastMissing === generation)
           throw new JournalUnreadable(`the journal can't be read: ${(error as Error).message}`);
@@ -93,7 +94,7 @@ export class ChainFiles {
 }
 
 export async function readEntries(file: string): Promise<JournalEntry[]> {
-  const text = await readFile(file, "utf8").catch((error: Error) => {
+  const text = await readText(file).catch((error: Error) => {
     throw new JournalUnreadable(`the journal can't be read: ${error.message}`, { cause: error });
   });
   const lines = text.split("\n");
@@ -106,6 +107,15 @@ export async function readEntries(file: string): Promise<JournalEntry[]> {
       throw new JournalUnreadable(`line ${index + 1} of the journal is damaged`, { cause: error });
     }
   });
+}
+
+async function readText(file: string): Promise<string> {
+  const handle = await openPlainFile(file);
+  try {
+    return await handle.readFile("utf8");
+  } finally {
+    await handle.close();
+  }
 }
 
 function isMissing(error: unknown): boolean {

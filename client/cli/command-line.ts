@@ -63,22 +63,21 @@ async function chooseAction(words: string[], output: Output): Promise<Action | n
 export async function runCommandLine(words: string[]): Promise<number> {
   // A reader that has gone, `head` say, is no fault of the command.
   let hasReader = true;
-  for (const stream of [process.stdout, process.stderr]) {
+  const { stdout, stderr } = process;
+  for (const stream of [stdout, stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") endUnwritten(error);
-      if (stream === process.stdout) hasReader = false;
+      if (error.code !== "EPIPE") endUnwritten(error, stderr);
+      if (stream === stdout) hasReader = false;
     });
   }
   const exitCode = await main(words, () => hasReader);
   // What still runs here, a worker's native threads say, must not keep the process; what was written must get out first.
-  await Promise.all(
-    [process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))),
-  );
+  await Promise.all([stdout, stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))));
   return exitCode;
 }
 
 /** A full disk, say: what was asked for can't be told. */
-function endUnwritten(error: Error): never {
-  process.stderr.write(`subagents: the output can't be written: ${error.message}\n`);
+function endUnwritten(error: Error, stderr: NodeJS.WriteStream): never {
+  stderr.write(`subagents: the output can't be written: ${error.message}\n`);
   process.exit(exitCodes.failed);
 }

@@ -6,7 +6,7 @@ import {
   type ReplayOutcome,
   replayHistories,
 } from "../../worker/replay/replay-histories.ts";
-import { installReplayRuntime } from "../../worker/replay/replay-runtime.ts";
+import { divertConsole, installReplayRuntime } from "../../worker/replay/replay-runtime.ts";
 import { bundleWorkflows, type WorkflowBundle } from "../../worker/workflow-bundle.ts";
 import { CliError } from "./cli-error.ts";
 import type { ServerFlags } from "./connect.ts";
@@ -27,6 +27,8 @@ export interface ReplayFlags extends ServerFlags {
 export async function replay(targets: string[], flags: ReplayFlags, host: Host): Promise<ExitCode> {
   const { output, interruption } = host;
   installReplayRuntime();
+  // Results are on standard output alone. With --json, remarks are dropped, and these are some.
+  divertConsole((text) => output.say(text.trimEnd()));
   const sorted = await sortTargets(targets);
   checkRunId(flags, sorted);
   const workflowBundle = await interruption.orElse(bundle(flags.workflows));

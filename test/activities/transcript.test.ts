@@ -1,4 +1,5 @@
 // Tier: real files.
+import { execFileSync } from "node:child_process";
 import { appendFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -142,4 +143,13 @@ test("there is no transcript where this host has none", async () => {
   await mkdir(toSessionFolder(state, "session").journals, { recursive: true });
   await writeFile(file().replace("task-1.1", "task-10.1"), "");
   expect(await readAll()).toBeUndefined();
+});
+
+test("a journal that is a pipe is refused, and keeps nobody waiting", async () => {
+  const { journals } = toSessionFolder(state, "session");
+  await mkdir(journals, { recursive: true });
+  execFileSync("mkfifo", [path.join(journals, "task-1.1.jsonl")]);
+  await expect(readAll()).rejects.toThrow(
+    "the journal can't be read: it is a named pipe (FIFO), not a regular file",
+  );
 });

@@ -120,6 +120,22 @@ describe("files", () => {
     }
   });
 
+  test("what workflow code writes to its console stays off standard output, and can't drive the terminal", async () => {
+    const { events } = await loadHistory("completed.delegate");
+    const file = path.join(machine.folder, "open.json");
+    await writeFile(file, JSON.stringify({ events: events.slice(0, 3) }));
+    const workflows = fileURLToPath(new URL("../fixtures/noisy-workflows.ts", import.meta.url));
+    const plain = await machine.run("replay", "--workflows", workflows, file);
+    expect(plain.stdout).toMatch(/^replays .*\n1 history: 1 replay\.\n$/);
+    expect(plain.stderr.replaceAll(/^\[.*?\] /gm, "")).toBe("seen \\x1b[2J\nseen too\n");
+    const json = await machine.run("replay", "--json", "--workflows", workflows, file);
+    expect(json.events).toMatchObject([{ status: "replays" }, { type: "result" }]);
+    expect({ stderr: json.stderr, lines: json.stdout.trimEnd().split("\n").length }).toEqual({
+      stderr: "",
+      lines: 2,
+    });
+  });
+
   test.each([
     [["replay"], /missing required argument/],
     [["replay", "--run-id", "x", "a.json"], /--run-id goes with one workflow id/],

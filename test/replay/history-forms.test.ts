@@ -1,5 +1,6 @@
 // Tier: no server. A history replays in every form in which tools write it, and what is no history is called by its name.
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, test } from "@jest/globals";
@@ -192,4 +193,47 @@ test("sources may be given as they are at hand, and none is an answer too", asyn
   const outcomes = [];
   for await (const outcome of replayHistories(sources, options)) outcomes.push(outcome);
   expect(outcomes).toEqual([]);
+});
+
+test("each file is read once whatever links lead to it, and what is no regular file is said without waiting for it", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "histories-"));
+  const to = (name: string) => path.join(folder, name);
+  await mkdir(to("a"));
+  await writeFile(to("a/one.json"), whole);
+  await symlink("../a", to("a/again"));
+  await symlink(".", to("loop"));
+  await symlink("a/one.json", to("one-more.json"));
+  await symlink("self.json", to("self.json"));
+  execFileSync("mkfifo", [to("pipe.json")]);
+  await writeFile(Buffer.concat([Buffer.from(to("n")), Buffer.from([0xff]), Buffer.from(".json")]), whole);
+  const sources = [];
+  for await (const source of readHistories(folder, to("pipe.json"), to("one-more.json"), "/dev/null")) {
+    const name = path.relative(folder, source.name);
+    sources.push([name, "error" in source ? source.error.message : source.history.events?.length]);
+  }
+  await rm(folder, { recursive: true });
+  const pipe = "it is a named pipe (FIFO), not a regular file";
+  expect(sources).toEqual([
+    ["a/one.json", session.events.length],
+    ["n\ufffd.json", "its name is not UTF-8: rename it to replay it"],
+    ["pipe.json", pipe],
+    ["self.json", "it is a link that leads to itself"],
+    ["pipe.json", pipe],
+    ["one-more.json", session.events.length],
+    [path.relative(folder, "/dev/null"), "it is a character device, not a regular file"],
+  ]);
+});
+
+test("what is nested without end is called so", () => {
+  const nest = (open: string, inner: string, close: string) =>
+    `${open.repeat(100_000)}${inner}${close.repeat(100_000)}`;
+  for (const text of [
+    nest('{"history":', "{}", "}"),
+    whole.replace(
+      '"workflowExecutionStartedEventAttributes":{',
+      `$&"continuedFailure":${nest('{"cause":', "{}", "}")},`,
+    ),
+  ]) {
+    expect(() => parseHistory(Buffer.from(text))).toThrow("it is nested too deeply to be a history");
+  }
 });

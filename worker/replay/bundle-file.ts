@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { bundleWorkflowCode } from "@temporalio/worker";
+import { toFileKind } from "../../activities/paths/file-kind.ts";
 import type { WorkflowBundle } from "../workflow-bundle.ts";
 
 /** Workflow code can't be bundled: the text says where it is wrong. */
@@ -19,6 +20,7 @@ export async function bundleWorkflowsFile(file: string): Promise<WorkflowBundle>
   const found = await stat(workflowsPath).catch(() => undefined);
   if (found === undefined) throw new BundleError(`there is no workflows file ${file}`);
   if (found.isDirectory()) throw new BundleError(`${file} is a folder: name the workflows file in it`);
+  if (!found.isFile()) throw new BundleError(`${file} is a ${toFileKind(found)}: name a workflows file`);
   const complaints: string[] = [];
   const complain = (text: string) => void complaints.push(stripVTControlCharacters(text));
   const nothing = () => undefined;

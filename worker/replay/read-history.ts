@@ -13,6 +13,15 @@ const historyType = Message as unknown as MessageType;
  * @throws HistoryError that says what it is instead.
  */
 export function parseHistory(bytes: Uint8Array): History {
+  try {
+    return parse(bytes);
+  } catch (error) {
+    if (!/Maximum call stack/.test(String(error))) throw error;
+    throw new HistoryError("it is nested too deeply to be a history");
+  }
+}
+
+function parse(bytes: Uint8Array): History {
   const events = findEvents(decode(bytes).trim());
   for (const [index, event] of events.entries()) checkShape(event, index);
   try {

@@ -87,6 +87,8 @@ async function toOutcome(
   worker: ReplayWorker,
 ): Promise<Pick<ReplayOutcome, "status" | "text" | "divergence">> {
   if (replayed.kind === "replays") return { status: "replays", text: "replays" };
+  if (/^Maximum call stack/.test(replayed.message) && replayed.kind === "sdk-failed")
+    throw new HistoryError("it is nested too deeply to be a history");
   if (replayed.kind === "sdk-failed")
     throw new HistoryError(`the SDK can't make sense of it: ${replayed.message}`);
   if (/^Failed to initialize workflow of type/.test(replayed.message)) {
