@@ -237,6 +237,25 @@ describe("ids", () => {
     expect(events[1]).toMatchObject({ status: "replays" });
   });
 
+  test("a run that was reset replays up to where it was, and with what came after", async () => {
+    const { client } = server.environment;
+    for (const [workflowId, first = ""] of [[`${sessionId}/task-1`], [sessionId, runs.at(-1)]] as const) {
+      const { events } = await client.workflow.getHandle(workflowId, first).fetchHistory();
+      const completed = events?.filter((event) => event.workflowTaskCompletedEventAttributes) ?? [];
+      const { runId } = await client.workflowService.resetWorkflowExecution({
+        namespace: "default",
+        workflowExecution: { workflowId, runId: first },
+        workflowTaskFinishEventId: completed.at(-1)?.eventId ?? null,
+        requestId: workflowId,
+        reason: "a test",
+      });
+      const { code, events: said } = await replay("--no-delegates", "--run-id", runId, workflowId);
+      expect({ code, said }).toMatchObject({ code: 0, said: [{ runId, status: "replays" }, { replay: 1 }] });
+      const { events: after } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+      expect(after?.some((event) => event.workflowTaskFailedEventAttributes?.newRunId === runId)).toBe(true);
+    }
+  });
+
   test("a run that the server keeps no longer is said, and is no fault", async () => {
     const { client } = server.environment;
     await until(
