@@ -2,65 +2,16 @@ import { describe, expect, test } from "@jest/globals";
 import fc from "fast-check";
 import stringWidth from "string-width";
 import { createOutput } from "../../client/cli/output.ts";
-import { toPlainCommand } from "../../client/cli/own-command.ts";
 import { createWatchDisplay } from "../../client/cli/watch-display.ts";
-import { toWatchLines, type WatchPicture } from "../../client/cli/watch-lines.ts";
-import { toWatchRows, type Watched } from "../../client/cli/watch-row.ts";
+import { toWatchLines } from "../../client/cli/watch-lines.ts";
+import { toWatchRows } from "../../client/cli/watch-row.ts";
 import type { LiveState } from "../../core/activity-text.ts";
-import type { AgentRunDetails } from "../../core/agent-run.ts";
-import { createDelegation, type Delegation } from "../../core/delegation.ts";
 import type { PermissionQuestionRecord } from "../../core/permission-questions.ts";
 import { waitUntil } from "../cli/wait-until.ts";
-import { toDetails, usage } from "../support/run-details.ts";
+import { running, toDelegation, toPicture, toWatched } from "../support/watch-picture.ts";
 
 const controls = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const room = { columns: 200, rows: 40 };
-function toDelegation(number: number, change: Partial<Delegation> = {}): Delegation {
-  const start = { number, agent: "fixer", description: `part ${number}`, model: "m", tools: [], nowMs: 1000 };
-  const record = { ...start, callKey: undefined, resumedFrom: undefined, definitionFingerprint: "" };
-  return { ...createDelegation(record), ...change };
-}
-
-const running = (change: Partial<AgentRunDetails> = {}): LiveState => ({
-  kind: "running",
-  attempt: 1,
-  details: toDetails(change),
-});
-
-function toWatched(
-  delegations: Delegation[],
-  live: ReadonlyMap<string, LiveState> = new Map(),
-  questions: Partial<PermissionQuestionRecord>[] = [],
-): Watched {
-  const turn = {
-    number: 1,
-    prompt: "go",
-    status: "running" as const,
-    startedAtMs: 1000,
-    answer: "",
-    turns: 0,
-  };
-  const view = {
-    turns: [{ ...turn, toolCalls: 0, usage, attempts: 1 }],
-    delegations,
-    questions,
-    permissionMode: "ask",
-  } as unknown as NonNullable<Watched["view"]>;
-  return { isOpen: true, view, live, nowMs: 61_000 };
-}
-
-function toPicture(watched: Watched, head = "session-1 · open"): WatchPicture {
-  const questions = watched.view?.questions ?? [];
-  return {
-    sessionId: "session-1",
-    status: "open",
-    head,
-    notice: undefined,
-    rows: toWatchRows(watched),
-    toCommand: toPlainCommand,
-    questions,
-  };
-}
 
 describe("what watch shows of an agent", () => {
   test("is one line with everything, and one with what it is for and what it is saying", () => {
@@ -274,36 +225,5 @@ describe("the screen of watch", () => {
     });
     expect(writes).toHaveLength(drawn);
     display.end();
-  });
-});
-
-describe("watch in a pipe", () => {
-  test("tells what changed, not what only went on", () => {
-    const lines: string[] = [];
-    const output = createOutput({
-      isJson: true,
-      stdout: { write: (line: string) => lines.push(line) },
-      stderr: { write: () => undefined },
-    });
-    const display = createWatchDisplay(output);
-    const show = (change: Partial<AgentRunDetails>, nowMs: number) =>
-      display.show(() => ({
-        ...toPicture({ ...toWatched([toDelegation(1)], new Map([["task-1", running(change)]])), nowMs }),
-      }));
-    show({}, 61_000);
-    show({}, 62_000);
-    show({ phase: "tool", tool: { name: "Read", target: "a", sinceMs: 1 } }, 62_000);
-    show({ phase: "tool", tool: { name: "Read", target: "a", sinceMs: 1 } }, 69_000);
-    show({ phase: "tool", tool: { name: "Read", target: "a", sinceMs: 5 } }, 69_000);
-    const told = lines
-      .map((line) => JSON.parse(line))
-      .map(({ type, id, activity }) => `${type} ${id} ${activity}`);
-    expect(told).toEqual([
-      "session undefined undefined",
-      "agent main no news yet",
-      "agent task-1 waiting for the model, last event 3s ago",
-      "agent task-1 running Read a for 62s",
-      "agent task-1 running Read a for 69s",
-    ]);
   });
 });
