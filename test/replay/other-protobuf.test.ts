@@ -40,9 +40,8 @@ beforeAll(async () => {
   for (const [name, place] of copies) {
     await cp(await realpath(path.join(installed, name)), place, { recursive: true });
   }
-  await cp(path.join(repository, "worker", "replay"), path.join(product, "worker", "replay"), {
-    recursive: true,
-  });
+  for (const folder of ["worker/replay", "activities/paths"])
+    await cp(path.join(repository, folder), path.join(product, folder), { recursive: true });
   await writeFile(path.join(product, "package.json"), '{ "type": "module" }');
   await writeFile(path.join(product, "read.ts"), program);
 });
