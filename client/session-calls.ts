@@ -3,6 +3,7 @@ import type { LiveState } from "../core/activity-text.ts";
 import { type CallBounds, callServer } from "./call-server.ts";
 import { describeSession, explainError, toMissingError } from "./explain-error.ts";
 import { toLiveState } from "./live-state.ts";
+import { queryIfOpen } from "./open-queries.ts";
 import { QUERY_PATIENCE_MS } from "./session-deadlines.ts";
 import { SessionError, sessionErrorCodes } from "./session-error.ts";
 import { toSessionGates } from "./session-gates.ts";
@@ -38,6 +39,16 @@ export class SessionCalls {
     const handle = this.#client.workflow.getHandle(this.#sessionId);
     const bounds = { patienceMs: QUERY_PATIENCE_MS, signal, isForWorker: true };
     return await this.#call(bounds, () => handle.query<Answer, unknown[]>(name, ...args));
+  }
+
+  /** As {@link query}; undefined where the session has ended, by the server's own word in the same call. */
+  async queryIfOpen<Answer>(
+    name: string,
+    args: unknown[],
+    signal: AbortSignal | undefined,
+  ): Promise<{ answer: Answer } | undefined> {
+    const bounds = { patienceMs: QUERY_PATIENCE_MS, signal, isForWorker: true };
+    return await this.#call(bounds, () => queryIfOpen<Answer>(this.#client, this.#sessionId, name, args));
   }
 
   async signal(name: string, input: unknown): Promise<void> {

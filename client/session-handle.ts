@@ -148,9 +148,7 @@ export class SessionHandle implements SessionPort {
    * needed, what still runs of its delegates is told by their own workflows, and nothing is shown as running that is not.
    */
   async view(signal?: AbortSignal): Promise<SessionView> {
-    const over = await this.#readIfOver(signal);
-    if (over !== undefined) return toListedView(over);
-    const view = await this.#calls.query<SessionView>(queryNames.session, [], signal);
+    const view = await this.#ask<SessionView>(queryNames.session, [], signal, toListedView);
     // A workflow's clock stands still between its steps, however long its delegates have been at work since.
     return { ...view, nowMs: Math.max(view.nowMs, Date.now()) };
   }
@@ -186,19 +184,17 @@ export class SessionHandle implements SessionPort {
    * TERMINATED.
    */
   async turn(number: number, signal?: AbortSignal): Promise<Turn | undefined> {
-    const over = await this.#readIfOver(signal);
-    if (over !== undefined) return over.view.turns.find((turn) => turn.number === number);
-    return (await this.#calls.query<Turn | null>(queryNames.turn, [number], signal)) ?? undefined;
+    const ofStory = ({ view }: SessionStory) => view.turns.find((turn) => turn.number === number);
+    return await this.#ask<Turn | undefined>(queryNames.turn, [number], signal, ofStory);
   }
 
   /** Read a delegation with its report; undefined if the id is unknown or no longer kept. */
   async report(delegationId: string, signal?: AbortSignal): Promise<Delegation | undefined> {
-    const over = await this.#readIfOver(signal);
-    if (over !== undefined) return over.view.delegations.find(({ id }) => id === delegationId);
-    const read = async () =>
-      (await this.#calls.query<Delegation | null>(queryNames.report, [delegationId], signal)) ?? undefined;
+    const ofStory = ({ view }: SessionStory) => view.delegations.find(({ id }) => id === delegationId);
+    const read = () => this.#ask<Delegation | undefined>(queryNames.report, [delegationId], signal, ofStory);
     const found = await read();
-    if (found?.reportState !== "away") return found;
+    // What a session that has ended left behind its story has brought back, if it could.
+    if (found?.reportState !== "away" || this.#over !== undefined) return found;
     // The session left it behind or never had it: a wait for it alone brings it back.
     await this.taskWait({ input: { delegationIds: [delegationId] }, isObserver: true }, randomUUID(), signal);
     return await read();
@@ -281,9 +277,17 @@ export class SessionHandle implements SessionPort {
     );
   }
 
-  async #readIfOver(signal: AbortSignal | undefined): Promise<SessionStory | undefined> {
-    if (this.#over === undefined && (await this.#calls.isOpen(signal))) return undefined;
-    return await this.story(signal);
+  /** Ask the session itself as long as it is open, and its story once it has ended. */
+  async #ask<Answer>(
+    name: string,
+    args: unknown[],
+    signal: AbortSignal | undefined,
+    ofStory: (story: SessionStory) => Answer,
+  ): Promise<Answer> {
+    const asked =
+      this.#over === undefined ? await this.#calls.queryIfOpen<Answer>(name, args, signal) : undefined;
+    // As JSON, what is undefined comes as null.
+    return asked === undefined ? ofStory(await this.story(signal)) : ((asked.answer ?? undefined) as Answer);
   }
 }
 

@@ -4,16 +4,22 @@ import { type AttemptDetail, type ChainDetail, foldTranscript } from "../story/c
 import type { TimelineEvent } from "../story/timeline.ts";
 import type { Host } from "./host.ts";
 
-/** What this host's transcript tells of a chain's runs; undefined where it has none, a reason where it can't be read. */
+/** What this host's transcript tells of some runs, or why it can't be read. Neither, where this host has none. */
+export interface ChainReading {
+  detail?: ChainDetail;
+  problem?: string;
+}
+
+/** Read what this host's transcript tells of a chain's runs. */
 export async function readChain(
   session: SessionHandle,
   chain: string,
   isMeant: (runId: string) => boolean,
   host: Host,
-): Promise<ChainDetail | undefined | { problem: string }> {
+): Promise<ChainReading> {
   try {
     const items = await openTranscript(host.stateFolder, session.sessionId, chain);
-    return items === undefined ? undefined : await foldTranscript(items, isMeant);
+    return items === undefined ? {} : { detail: await foldTranscript(items, isMeant) };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }
@@ -21,18 +27,16 @@ export async function readChain(
 
 /** Attempts of a delegate after the first: by this host's transcript, else by its own workflow, which tells them once the run is over. */
 export async function readAttempts(session: SessionHandle, id: string, host: Host): Promise<TimelineEvent[]> {
-  const detail = await readChain(session, id, (runId) => runId === id, host);
-  if (detail !== undefined && !("problem" in detail))
-    return detail.attempts.flatMap((each) => toLaterAttempt(id, each));
+  const { detail } = await readChain(session, id, (runId) => runId === id, host);
+  if (detail !== undefined) return detail.attempts.flatMap((each) => toLaterAttempt(id, each));
   const story = await session.delegateStory(id);
   return (story?.attempts ?? []).map((attempt) => ({ kind: "attempt", id, ...attempt }));
 }
 
 /** Attempts of turns after the first, by this host's transcript; none where it has none. */
 export async function readMainAttempts(session: SessionHandle, host: Host): Promise<TimelineEvent[]> {
-  const detail = await readChain(session, "main", () => true, host);
-  if (detail === undefined || "problem" in detail) return [];
-  return detail.attempts.flatMap((each) => toLaterAttempt("main", each));
+  const { detail } = await readChain(session, "main", () => true, host);
+  return (detail?.attempts ?? []).flatMap((each) => toLaterAttempt("main", each));
 }
 
 /** Tell of an attempt that is not a run's first, and how the one before it ended; nothing of a first one. */

@@ -1,7 +1,7 @@
 import { toCountText } from "../../core/text.ts";
 import type { AnswerDetail, AttemptDetail, CallDetail, ChainDetail } from "../story/chain-detail.ts";
 import type { TimelineEvent } from "../story/timeline.ts";
-import { toLaterAttempt } from "./chain-reading.ts";
+import { type ChainReading, toLaterAttempt } from "./chain-reading.ts";
 import { toStepText } from "./durations.ts";
 import { describeHappening, type TimelineLine, toShort } from "./timeline-text.ts";
 
@@ -91,17 +91,14 @@ export function toCallsJson({ calls, answers, attempts, damagedLines }: ChainDet
 }
 
 /** What is missing of a run's transcript, and where it may be. */
-export function toTranscriptRemarks(
-  detail: ChainDetail | undefined | { problem: string },
-  worker: string | undefined,
-): string[] {
+export function toTranscriptRemarks({ detail, problem }: ChainReading, worker: string | undefined): string[] {
+  if (problem !== undefined) return [`Its transcript can't be read: ${problem}`];
   if (detail === undefined) {
     const where = worker === undefined ? "" : ` (its worker: ${worker})`;
     return [
       `Its transcript is not in this host's state folder${where}: what it said and its calls can't be told here.`,
     ];
   }
-  if ("problem" in detail) return [`Its transcript can't be read: ${detail.problem}`];
   if (detail.damagedLines.length === 0) return [];
   return [
     `Damaged in its transcript: ${toCountText(detail.damagedLines.length, "line")}, the first is ${detail.damagedLines[0]}.`,

@@ -5,11 +5,10 @@ import { describeDenials, describeEnding } from "../../core/ending-text.ts";
 import { toCountText } from "../../core/text.ts";
 import { freshen, LiveFiles } from "../live-files.ts";
 import type { SessionHandle } from "../session-handle.ts";
-import type { ChainDetail } from "../story/chain-detail.ts";
 import type { DelegateStory } from "../story/delegate-story.ts";
 import type { SessionStory } from "../story/session-story.ts";
 import { type TimelineEvent, toTimeline } from "../story/timeline.ts";
-import { readChain } from "./chain-reading.ts";
+import { type ChainReading, readChain } from "./chain-reading.ts";
 import { toCallsJson, toChainLines, toToolSummary, toTranscriptRemarks } from "./chain-text.ts";
 import { CliError } from "./cli-error.ts";
 import { toDurationText } from "./durations.ts";
@@ -26,7 +25,7 @@ interface Shown {
   record: Delegation;
   run: AgentRunInput | undefined;
   events: TimelineEvent[];
-  detail: ChainDetail | undefined | { problem: string };
+  reading: ChainReading;
   live: LiveState | undefined;
 }
 
@@ -37,9 +36,9 @@ export async function showDelegate(
 ): Promise<void> {
   const session = connected.sessions.get(sessionId);
   const shown = await readShown(session, id, host);
-  const { record, run, events, detail, live } = shown;
+  const { record, run, events, reading, live } = shown;
   const nowMs = Date.now();
-  const chain = detail !== undefined && "problem" in detail ? undefined : detail;
+  const chain = reading.detail;
   host.output.event(
     withTimes({
       ...toDelegationJson(record, live, nowMs),
@@ -64,7 +63,7 @@ export async function showDelegate(
       ...(chain === undefined || chain.calls.length === 0
         ? []
         : ["", `Tools: ${toToolSummary(chain.calls)}`]),
-      ...toTranscriptRemarks(detail, details?.worker),
+      ...toTranscriptRemarks(reading, details?.worker),
       "",
       isRunning ? describeActivity(live, nowMs) : describeEnding(record),
       "",
@@ -91,7 +90,7 @@ async function readShown(session: SessionHandle, id: string, host: Host): Promis
     record,
     run: own?.run ?? story?.tasks.get(id),
     events: toEvents(story, own, record),
-    detail: await readChain(session, id, (runId) => runId === id, host),
+    reading: await readChain(session, id, (runId) => runId === id, host),
     live: state === undefined ? undefined : freshen(state, file, lookedAtMs),
   };
 }

@@ -21,8 +21,8 @@ export async function showMain({ sessionId, connected, flags, host }: Showing, w
   const story = await session.story();
   const turns = chooseTurns(story, what);
   const isMeant = (runId: string) => turns.some(({ number }) => isRunOf(runId, number));
-  const detail = await readChain(session, "main", isMeant, host);
-  const chain = detail !== undefined && "problem" in detail ? undefined : detail;
+  const reading = await readChain(session, "main", isMeant, host);
+  const chain = reading.detail;
   const live = (await lookAtRunning(session, story.view, host)).get("main");
   const events = toEvents(story, turns);
   const isRunning = turns.some(({ status }) => status === "running");
@@ -44,7 +44,7 @@ export async function showMain({ sessionId, connected, flags, host }: Showing, w
       "",
       ...toTimelineText(lines, turns[0]?.startedAtMs ?? story.startedAtMs, flags.full),
       ...toToolLines(chain),
-      ...toTranscriptRemarks(detail, undefined),
+      ...toTranscriptRemarks(reading, undefined),
       "",
       turns.at(-1)?.answer || chain?.lastText || "(no answer)",
     ].join("\n"),
