@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { findTemporalBinary } from "../support/temporal-binary.ts";
+import { waitUntil } from "./wait-until.ts";
 
 const MAIN = fileURLToPath(new URL("../../client/cli/main.ts", import.meta.url));
 
@@ -14,7 +15,11 @@ export interface Machine {
   environment: NodeJS.ProcessEnv;
   writeScript(name: string, script: unknown): string;
   start(...words: string[]): RunningCommand;
+  /** Start a command that serves, with `--json`, and wait until it says that it is ready. */
+  startReady(...words: string[]): Promise<RunningCommand>;
   run(...words: string[]): Promise<CommandResult>;
+  /** End all that was started and still runs, as Ctrl-C would, and wait for it. */
+  end(): Promise<void>;
 }
 
 export interface CommandResult {
@@ -45,7 +50,12 @@ export async function createMachine(): Promise<Machine> {
     SUBAGENTS_SERVER_PORT: "0",
     PATH: `${path.dirname(await findTemporalBinary())}${path.delimiter}${process.env.PATH}`,
   };
-  const start = (...words: string[]) => startCommand(words, environment, workspace);
+  const started: RunningCommand[] = [];
+  const start = (...words: string[]) => {
+    const command = startCommand(words, environment, workspace);
+    started.push(command);
+    return command;
+  };
   return {
     folder,
     workspace,
@@ -56,6 +66,15 @@ export async function createMachine(): Promise<Machine> {
       return file;
     },
     start,
+    async startReady(...words) {
+      const command = start(...words, "--json");
+      await waitUntil(() => command.events().some(({ type }) => type === "ready"), 60_000);
+      return command;
+    },
+    async end() {
+      for (const { child } of started) child.kill("SIGTERM");
+      await Promise.all(started.map(({ result }) => result));
+    },
     run: async (...words) => await start(...words).result,
   };
 }

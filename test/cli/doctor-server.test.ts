@@ -5,7 +5,8 @@ import { Worker } from "@temporalio/worker";
 import { toDelegateTaskQueue } from "../../core/messages.ts";
 import { bundleWorkflows } from "../../worker/workflow-bundle.ts";
 import { RealServer, until } from "../support/real-session.ts";
-import { type CommandResult, createMachine, type JsonLine, type Machine } from "./cli-process.ts";
+import { createMachine, type Machine } from "./cli-process.ts";
+import { findCheck } from "./doctor-check.ts";
 
 let machine: Machine;
 beforeEach(async () => {
@@ -13,8 +14,6 @@ beforeEach(async () => {
 });
 
 const doctor = async (...words: string[]) => await machine.run("doctor", "--json", ...words);
-const find = ({ events }: CommandResult, check: string): JsonLine | undefined =>
-  events.find((event) => event.check === check);
 
 describe("a server that was started plainly", () => {
   let server: RealServer;
@@ -29,22 +28,22 @@ describe("a server that was started plainly", () => {
   test("what it lacks is a warning with what to do, and stays as it is", async () => {
     const found = await ask();
     expect(found.code).toBe(0);
-    expect(find(found, "server")).toMatchObject({
+    expect(findCheck(found, "server")).toMatchObject({
       level: "ok",
       text: expect.stringMatching(/\(--address\) answers within \d+ ms/),
     });
-    expect(find(found, "server version")).toMatchObject({ level: "ok", text: "Temporal Server 1.32.0" });
-    expect(find(found, "namespace")).toMatchObject({
+    expect(findCheck(found, "server version")).toMatchObject({ level: "ok", text: "Temporal Server 1.32.0" });
+    expect(findCheck(found, "namespace")).toMatchObject({
       level: "ok",
       text: expect.stringMatching(/^default: .* \d+ days$/),
     });
-    expect(find(found, "push flags")).toMatchObject({
+    expect(findCheck(found, "push flags")).toMatchObject({
       level: "warning",
       text: expect.stringContaining("frontend.WorkerCommandsEnabled is not set"),
       advice: expect.stringContaining("system.enableCancelActivityWorkerCommand"),
     });
     for (const _ of ["once", "and again"]) {
-      expect(find(await ask(), "search attributes")).toMatchObject({
+      expect(findCheck(await ask(), "search attributes")).toMatchObject({
         level: "warning",
         text: "SubagentsAgent and SubagentsStatus are not registered",
         advice: expect.stringContaining(
@@ -57,7 +56,7 @@ describe("a server that was started plainly", () => {
   test("a namespace that is not there is a problem", async () => {
     const found = await ask("--namespace", "nowhere");
     expect(found.code).toBe(1);
-    expect(find(found, "namespace")).toMatchObject({
+    expect(findCheck(found, "namespace")).toMatchObject({
       level: "problem",
       advice: expect.stringContaining("--namespace nowhere"),
     });
@@ -66,8 +65,8 @@ describe("a server that was started plainly", () => {
   test("a namespace's name that can't be sent is at fault, not the server", async () => {
     const found = await ask("--namespace", "Odd NS/Ünï");
     expect(found.code).toBe(1);
-    expect(find(found, "server")).toMatchObject({ level: "ok" });
-    expect(find(found, "namespace")).toMatchObject({
+    expect(findCheck(found, "server")).toMatchObject({ level: "ok" });
+    expect(findCheck(found, "namespace")).toMatchObject({
       level: "problem",
       text: expect.stringContaining(`the name of the namespace "Odd NS/Ünï" can't be sent`),
     });
@@ -121,18 +120,18 @@ describe("a server that was started plainly", () => {
   });
 
   test("a queue is served when both sessions and delegates are", async () => {
-    expect(find(await ask(), "workers")).toMatchObject({
+    expect(findCheck(await ask(), "workers")).toMatchObject({
       level: "ok",
       text: expect.stringContaining("nobody serves subagents"),
     });
-    expect(find(await ask("--task-queue", "doctored"), "workers")).toMatchObject({ level: "problem" });
-    expect(find(await ask("--task-queue", "a b"), "workers")?.advice).toBe(
+    expect(findCheck(await ask("--task-queue", "doctored"), "workers")).toMatchObject({ level: "problem" });
+    expect(findCheck(await ask("--task-queue", "a b"), "workers")?.advice).toBe(
       `start one: subagents worker --task-queue 'a b' --address ${server.address}`,
     );
     const worker = await server.startWorker("doctored");
     const found = await ask("--task-queue", "doctored");
     await worker.stop();
-    expect(find(found, "workers")).toMatchObject({
+    expect(findCheck(found, "workers")).toMatchObject({
       level: "ok",
       text: expect.stringMatching(/^doctored and doctored-delegates are served by .*\d+@/),
     });
@@ -142,7 +141,7 @@ describe("a server that was started plainly", () => {
     const words = ["worker", "--json", "--task-queue", "killed", "--address", server.address];
     const killed = machine.start(...words);
     const { pid } = killed.child;
-    const workers = async () => find(await ask("--task-queue", "killed"), "workers");
+    const workers = async () => findCheck(await ask("--task-queue", "killed"), "workers");
     const served = await until(workers, (seen) => seen?.level === "ok", 60_000);
     expect(served?.text).toBe(`killed and killed-delegates are served by ${pid}@${hostname()}`);
     killed.child.kill("SIGKILL");
@@ -174,29 +173,27 @@ describe("a server that was started plainly", () => {
     const found = await worker.runUntil(
       until(
         async () => await ask("--task-queue", taskQueue),
-        (seen) => find(seen, "workers")?.text !== `nobody serves ${taskQueue}`,
+        (seen) => findCheck(seen, "workers")?.text !== `nobody serves ${taskQueue}`,
       ),
     );
-    expect(find(found, "workers")).toMatchObject({ level: "problem", text: expect.stringContaining(text) });
+    expect(findCheck(found, "workers")).toMatchObject({
+      level: "problem",
+      text: expect.stringContaining(text),
+    });
   });
 });
 
 test("our own dev server is known as such, with both flags, and goes on", async () => {
-  const dev = machine.start("dev", "--json");
+  const dev = await machine.startReady("dev");
   const ended = dev.result;
-  await until(
-    async () => dev.stdout() + dev.stderr(),
-    (said) => said.includes('"ready"'),
-    60_000,
-  );
   const found = await doctor();
   dev.child.kill("SIGINT");
-  expect(find(found, "server")?.text).toContain("the dev server of this state folder, which runs");
-  expect(find(found, "push flags")).toMatchObject({
+  expect(findCheck(found, "server")?.text).toContain("the dev server of this state folder, which runs");
+  expect(findCheck(found, "push flags")).toMatchObject({
     level: "ok",
     text: expect.stringContaining("both are set"),
   });
-  expect(find(found, "search attributes")).toMatchObject({ level: "ok" });
-  expect(find(found, "namespace")?.text).toContain("30 days");
+  expect(findCheck(found, "search attributes")).toMatchObject({ level: "ok" });
+  expect(findCheck(found, "namespace")?.text).toContain("30 days");
   expect((await ended).code).toBe(0);
 });

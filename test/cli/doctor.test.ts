@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeEach, describe, expect, test } from "@jest/globals";
-import { type CommandResult, createMachine, type JsonLine, type Machine } from "./cli-process.ts";
+import { createMachine, type Machine } from "./cli-process.ts";
+import { findCheck } from "./doctor-check.ts";
 
 let machine: Machine;
 beforeEach(async () => {
@@ -14,8 +15,6 @@ beforeEach(async () => {
 });
 
 const doctor = async (...words: string[]) => await machine.run("doctor", "--json", ...words);
-const find = ({ events }: CommandResult, check: string): JsonLine | undefined =>
-  events.find((event) => event.check === check);
 
 describe("without a server", () => {
   test("a host that has what is needed is well, and nothing is started or written", async () => {
@@ -34,10 +33,10 @@ describe("without a server", () => {
       "processes",
     ];
     for (const check of [...checks, "workspace", "definitions", "model"]) {
-      expect(find(found, check)).toMatchObject({ type: "check", level: "ok" });
+      expect(findCheck(found, check)).toMatchObject({ type: "check", level: "ok" });
     }
-    expect(find(found, "server")?.text).toContain("none is configured and none runs");
-    expect(find(found, "model")?.text).toContain("ANTHROPIC_API_KEY");
+    expect(findCheck(found, "server")?.text).toContain("none is configured and none runs");
+    expect(findCheck(found, "model")?.text).toContain("ANTHROPIC_API_KEY");
     expect(found.events.at(-1)).toMatchObject({ type: "result", problems: 0, exitCode: 0 });
     expect(found.stdout).not.toContain("secret");
     expect(await readdir(machine.folder)).toEqual([path.basename(machine.workspace)]);
@@ -53,12 +52,14 @@ describe("without a server", () => {
   });
 
   test("a model must be known and have its key; no key's value is shown", async () => {
-    expect(find(await doctor("--model", "anthropic/no-such"), "model")).toMatchObject({ level: "problem" });
-    const keyless = find(await doctor("--model", "anthropic/claude-sonnet-4-5"), "model");
+    expect(findCheck(await doctor("--model", "anthropic/no-such"), "model")).toMatchObject({
+      level: "problem",
+    });
+    const keyless = findCheck(await doctor("--model", "anthropic/claude-sonnet-4-5"), "model");
     expect(keyless).toMatchObject({ level: "problem", advice: expect.stringContaining("ANTHROPIC_API_KEY") });
     Object.assign(machine.environment, { ANTHROPIC_API_KEY: "sk-ant-secret" });
     const found = await doctor("--model", "anthropic/claude-sonnet-4-5");
-    expect(find(found, "model")).toMatchObject({
+    expect(findCheck(found, "model")).toMatchObject({
       level: "ok",
       text: expect.stringContaining("ANTHROPIC_API_KEY"),
     });
@@ -69,7 +70,7 @@ describe("without a server", () => {
     const agents = path.join(machine.folder, "agents");
     await mkdir(agents);
     await writeFile(path.join(agents, "bad.md"), "---\nname: bad\ntools: [\n---\nWork.");
-    const finding = find(await doctor("--agents", agents), "definitions");
+    const finding = findCheck(await doctor("--agents", agents), "definitions");
     expect(finding).toMatchObject({ level: "warning", text: expect.stringContaining("1 refused") });
   });
 
@@ -78,7 +79,7 @@ describe("without a server", () => {
     for (const place of ["file", "file/deeper"]) {
       machine.environment.XDG_STATE_HOME = path.join(machine.folder, place);
       const file = path.join(machine.folder, "file");
-      expect(find(await doctor(), "state folder")).toMatchObject({
+      expect(findCheck(await doctor(), "state folder")).toMatchObject({
         level: "problem",
         text: `${file} is a file, where a folder is needed for ${machine.folder}/${place}/subagents`,
         advice: `move ${file} away, or set XDG_STATE_HOME to another folder`,
@@ -105,7 +106,7 @@ describe("without a server", () => {
     await mkdir(path.join(root, "workers"), { recursive: true });
     const record = path.join(root, "workers", "1-x.json");
     await writeFile(record, JSON.stringify({ pid: 1, startTime: "long ago", host: "here" }));
-    expect(find(await doctor(), "leftovers")?.text).toContain("1 of workers that are gone");
+    expect(findCheck(await doctor(), "leftovers")?.text).toContain("1 of workers that are gone");
     expect(await readdir(path.join(root, "workers"))).toEqual(["1-x.json"]);
   });
 
@@ -117,7 +118,7 @@ describe("without a server", () => {
     Object.assign(machine.environment, variables);
     const found = await doctor();
     expect(found.code).toBe(1);
-    expect(find(found, "server")).toMatchObject({ level: "problem", text: expect.stringMatching(text) });
+    expect(findCheck(found, "server")).toMatchObject({ level: "problem", text: expect.stringMatching(text) });
     expect(found.stdout).not.toContain("secret-key");
   });
 
@@ -131,7 +132,7 @@ describe("without a server", () => {
     async (variables, level, code, text) => {
       Object.assign(machine.environment, variables);
       const found = await doctor();
-      expect(find(found, "environment")).toMatchObject({ level, text: expect.stringMatching(text) });
+      expect(findCheck(found, "environment")).toMatchObject({ level, text: expect.stringMatching(text) });
       expect(found.code).toBe(code);
     },
   );
@@ -153,18 +154,18 @@ describe("without a server", () => {
     ]);
     expect(Date.now() - startedAt).toBeLessThan(20_000);
     expect(dead.code).toBe(1);
-    expect(find(dead, "server")).toMatchObject({
+    expect(findCheck(dead, "server")).toMatchObject({
       level: "problem",
       text: expect.stringContaining("nothing listens there"),
     });
     expect(hanging.code).toBe(1);
-    expect(find(hanging, "server")?.text).toContain("accepts connections, and answers nothing");
-    expect(find(hanging, "node")).toMatchObject({ level: "ok" });
+    expect(findCheck(hanging, "server")?.text).toContain("accepts connections, and answers nothing");
+    expect(findCheck(hanging, "node")).toMatchObject({ level: "ok" });
     // Where it was not asked for by name, the dev server would take another port.
     machine.environment.SUBAGENTS_SERVER_PORT = `${port}`;
     const unasked = await doctor();
     expect(unasked.code).toBe(0);
-    expect(find(unasked, "server")).toMatchObject({ level: "warning" });
+    expect(findCheck(unasked, "server")).toMatchObject({ level: "warning" });
     silent.close();
   });
 });

@@ -2,22 +2,19 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { createMachine, type Machine, type RunningCommand } from "./cli-process.ts";
+import { createMachine, type Machine } from "./cli-process.ts";
 import { waitUntil } from "./wait-until.ts";
 
 const manual = readFileSync(new URL("../../docs/permissions.md", import.meta.url), "utf8");
 let machine: Machine;
-let server: RunningCommand;
 
 beforeAll(async () => {
   machine = await createMachine();
-  server = machine.start("dev", "--json");
-  await waitUntil(() => server.events().some(({ type }) => type === "ready"), 60_000);
+  await machine.startReady("dev");
 }, 180_000);
 
 afterAll(async () => {
-  server.child.kill("SIGTERM");
-  await server.result;
+  await machine?.end();
 }, 60_000);
 
 /** Commands of the manual, and what each is said to print. */

@@ -2,23 +2,20 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import { createMachine, type JsonLine, type Machine, type RunningCommand } from "./cli-process.ts";
+import { createMachine, type JsonLine, type Machine } from "./cli-process.ts";
 import { endTerminals, startAtTerminal, type TerminalCommand } from "./terminal-process.ts";
 import { waitUntil } from "./wait-until.ts";
 
 let machine: Machine;
-let server: RunningCommand;
 
 beforeAll(async () => {
   machine = await createMachine();
-  server = machine.start("dev", "--json");
-  await waitUntil(() => server.events().some(({ type }) => type === "ready"), 60_000);
+  await machine.startReady("dev");
 }, 180_000);
 
 afterAll(async () => {
   endTerminals();
-  server.child.kill("SIGTERM");
-  await server.result;
+  await machine?.end();
 }, 60_000);
 
 const KEYS = "y allow · s allow for this session · n deny";

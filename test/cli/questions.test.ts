@@ -18,8 +18,7 @@ const started: RunningCommand[] = [];
 
 beforeAll(async () => {
   machine = await createMachine();
-  server = machine.start("dev", "--json");
-  await waitUntil(() => server.events().some(({ type }) => type === "ready"), 60_000);
+  server = await machine.startReady("dev");
 }, 180_000);
 
 afterAll(async () => {

@@ -18,8 +18,7 @@ beforeAll(async () => {
   machine = await createMachine();
   writeFileSync(path.join(machine.workspace, "a.txt"), "hello\n");
   // One server for the whole file; each command takes its own lease on it.
-  server = machine.start("dev", "--json");
-  await waitUntil(() => server.events().some(({ type }) => type === "ready"), 60_000);
+  server = await machine.startReady("dev");
 }, 180_000);
 
 afterAll(async () => {

@@ -8,28 +8,19 @@ import { waitUntil } from "./wait-until.ts";
 
 let machine: Machine;
 let client: Client;
-const started: RunningCommand[] = [];
 
 beforeAll(async () => {
   machine = await createMachine();
   writeFileSync(path.join(machine.workspace, "a.txt"), "hello\n");
-  const server = start("dev", "--json");
-  await waitUntil(() => server.events().some(({ type }) => type === "ready"), 60_000);
+  const server = await machine.startReady("dev");
   const address = String(server.events()[0]?.address);
   client = new Client({ connection: await Connection.connect({ address }) });
 }, 180_000);
 
 afterAll(async () => {
   await client?.connection.close();
-  for (const { child } of started) child.kill("SIGTERM");
-  await Promise.all(started.map(({ result }) => result));
+  await machine?.end();
 }, 60_000);
-
-function start(...words: string[]): RunningCommand {
-  const command = machine.start(...words);
-  started.push(command);
-  return command;
-}
 
 /** One delegate that ends at once and one that is silent for ever once it has said its first words. */
 const script = {
@@ -55,7 +46,14 @@ const script = {
 };
 
 async function startHolding(...words: string[]): Promise<{ command: RunningCommand; session: string }> {
-  const command = start("run", "look", "--script", machine.writeScript("over", script), "--json", ...words);
+  const command = machine.start(
+    "run",
+    "look",
+    "--script",
+    machine.writeScript("over", script),
+    "--json",
+    ...words,
+  );
   const isSeen = (id: string, status: string) =>
     command
       .events()
@@ -69,8 +67,8 @@ const completed = { id: "task-1", status: "completed", report: "A is fine", turn
 describe("a session that is terminated from outside", () => {
   test("ends run honestly: what had completed is reported, and what still ran is told as it ended", async () => {
     const { command, session } = await startHolding();
-    const watch = start("watch", session, "--json");
-    const wait = start("wait", session, "--json");
+    const watch = machine.start("watch", session, "--json");
+    const wait = machine.start("wait", session, "--json");
     await waitUntil(
       () => watch.events().some(({ id, saying }) => id === "task-2" && saying === "as far as it came"),
       30_000,

@@ -2,36 +2,21 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "@jest/globals";
-import {
-  createMachine,
-  type JsonLine,
-  listProcesses,
-  type Machine,
-  type RunningCommand,
-} from "./cli-process.ts";
+import { createMachine, type JsonLine, listProcesses, type Machine } from "./cli-process.ts";
 import { compareFields, readFieldTable, type Told, toTold } from "./show-fields.ts";
 import { waitUntil } from "./wait-until.ts";
 
 let machine: Machine;
-const started: RunningCommand[] = [];
 
 beforeAll(async () => {
   machine = await createMachine();
   writeFileSync(path.join(machine.workspace, "a.txt"), "hello\n");
-  const server = start("dev", "--json");
-  await waitUntil(() => server.events().some(({ type }) => type === "ready"), 60_000);
+  await machine.startReady("dev");
 }, 180_000);
 
 afterAll(async () => {
-  for (const { child } of started) child.kill("SIGTERM");
-  await Promise.all(started.map(({ result }) => result));
+  await machine?.end();
 }, 60_000);
-
-function start(...words: string[]): RunningCommand {
-  const command = machine.start(...words);
-  started.push(command);
-  return command;
-}
 
 async function showJson(...words: string[]): Promise<JsonLine> {
   const { events, stderr } = await machine.run("show", ...words, "--json");
@@ -162,9 +147,9 @@ describe("show", () => {
       main: [{ text: words, silence: { afterCharacters: 4, seconds: 3600 } }],
     };
     const file = machine.writeScript("lost", held);
-    const first = start("worker", "--task-queue", "lost", "--json");
+    const first = machine.start("worker", "--task-queue", "lost", "--json");
     await waitUntil(() => first.events().some(({ type }) => type === "ready"), 60_000);
-    const run = start("run", "hold on", "--script", file, "--task-queue", "lost", "--json");
+    const run = machine.start("run", "hold on", "--script", file, "--task-queue", "lost", "--json");
     await waitUntil(() => run.events().some(({ type }) => type === "turn"), 60_000);
     const held1 = String(run.events()[0]?.session);
     await waitUntil(
@@ -178,7 +163,7 @@ describe("show", () => {
     const lost = await machine.run("show", held1);
     expect(lost.stdout).toContain("subagents worker --task-queue lost carries it on");
 
-    start("worker", "--task-queue", "lost", "--json");
+    machine.start("worker", "--task-queue", "lost", "--json");
     await waitUntil(async () => kindsOf(await showJson(held1)).includes("attempt"), 60_000);
     expect((await machine.run("show", held1)).stdout).toMatch(
       new RegExp(

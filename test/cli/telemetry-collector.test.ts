@@ -3,25 +3,22 @@ import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
 import { type OtlpReceiver, startOtlpReceiver } from "../support/otlp-receiver.ts";
-import { createMachine, type Machine, type RunningCommand } from "./cli-process.ts";
+import { createMachine, type Machine } from "./cli-process.ts";
 import { waitUntil } from "./wait-until.ts";
 
 let machine: Machine;
-let server: RunningCommand;
 let script: string;
 const receivers: OtlpReceiver[] = [];
 
 beforeAll(async () => {
   machine = await createMachine();
-  server = machine.start("dev", "--json");
-  await waitUntil(() => server.events().some(({ type }) => type === "ready"), 60_000);
+  await machine.startReady("dev");
   script = machine.writeScript("words", {
     main: [{ calls: [{ tool: "Bash", input: { command: "sleep 1" } }] }, { text: "Done." }],
   });
 }, 180_000);
 afterAll(async () => {
-  server?.child.kill("SIGTERM");
-  await server?.result;
+  await machine?.end();
   for (const receiver of receivers) await receiver.close();
 }, 60_000);
 

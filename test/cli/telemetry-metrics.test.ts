@@ -20,12 +20,6 @@ const queue = "measured";
 /** Whatever any worker here has served. */
 const served: Sample[] = [];
 
-async function startReady(...words: string[]): Promise<RunningCommand> {
-  const command = machine.start(...words, "--json");
-  await waitUntil(() => command.events().some(({ type }) => type === "ready"), 60_000);
-  return command;
-}
-
 function readyOf(command: RunningCommand) {
   return command.events().find(({ type }) => type === "ready");
 }
@@ -109,8 +103,8 @@ async function serveFailedTask(): Promise<void> {
 beforeAll(async () => {
   machine = await createMachine();
   Object.assign(machine.environment, { OTEL_TRACES_EXPORTER: "none", OTEL_EXPORTER_PROMETHEUS_PORT: "0" });
-  server = await startReady("dev");
-  worker = await startReady("worker", "--telemetry", "--task-queue", queue);
+  server = await machine.startReady("dev");
+  worker = await machine.startReady("worker", "--telemetry", "--task-queue", queue);
 }, 180_000);
 
 afterAll(async () => {
@@ -215,7 +209,7 @@ describe("a worker's metrics", () => {
     worker.child.kill("SIGKILL");
     await worker.result;
     writeFileSync(path.join(machine.workspace, "go"), "");
-    worker = await startReady("worker", "--telemetry", "--task-queue", queue);
+    worker = await machine.startReady("worker", "--telemetry", "--task-queue", queue);
     expect((await run.result).events.at(-1)).toMatchObject({ type: "result", status: "completed" });
     const samples = await read();
     expect(sum(samples, "subagents_worker_losses_total", { role: "delegate" })).toBe(1);
@@ -229,7 +223,7 @@ describe("a worker's metrics", () => {
   test("are served elsewhere where the port is taken, and the worker says so", async () => {
     const { port } = new URL(String(readyOf(worker)?.metrics));
     machine.environment.OTEL_EXPORTER_PROMETHEUS_PORT = port;
-    const second = await startReady("worker", "--task-queue", "another");
+    const second = await machine.startReady("worker", "--task-queue", "another");
     const ready = readyOf(second);
     expect(ready?.warnings).toEqual([expect.stringContaining(`port ${port} of localhost is taken`)]);
     expect(await scrape(String(ready?.metrics))).not.toEqual([]);

@@ -1,29 +1,20 @@
 // `watch` at a real terminal and in a pipe: real processes, dev server, workers and tools; only a model's words are scripted.
 import { afterAll, beforeAll, expect, test } from "@jest/globals";
-import { createMachine, listProcesses, type Machine, type RunningCommand } from "./cli-process.ts";
+import { createMachine, listProcesses, type Machine } from "./cli-process.ts";
 import { endTerminals, startAtTerminal } from "./terminal-process.ts";
 import { waitUntil } from "./wait-until.ts";
 
 let machine: Machine;
-const started: RunningCommand[] = [];
 
 beforeAll(async () => {
   machine = await createMachine();
-  const server = start("dev", "--json");
-  await waitUntil(() => server.events().some(({ type }) => type === "ready"), 60_000);
+  await machine.startReady("dev");
 }, 180_000);
 
 afterAll(async () => {
   endTerminals();
-  for (const { child } of started) child.kill("SIGTERM");
-  await Promise.all(started.map(({ result }) => result));
+  await machine?.end();
 }, 60_000);
-
-function start(...words: string[]): RunningCommand {
-  const command = machine.start(...words);
-  started.push(command);
-  return command;
-}
 
 const words = "as far as it came \u001b[2J";
 const script = {
@@ -36,7 +27,7 @@ const script = {
 };
 
 test("watch shows the latest session as it is, sees its worker die and come back, and leaves it alone", async () => {
-  const run = start(
+  const run = machine.start(
     "run",
     "hold",
     "--script",
@@ -63,7 +54,7 @@ test("watch shows the latest session as it is, sees its worker die and come back
   const piped = await machine.run("watch", session, "--json", "--until-settled", "--address", "127.0.0.1:1");
   expect(piped).toMatchObject({ code: 2, events: [{ type: "error" }] });
 
-  start("worker", "--task-queue", "w", "--json");
+  machine.start("worker", "--task-queue", "w", "--json");
   await waitUntil(() => !watch.screen().includes("no worker answers"), 60_000);
   await watch.waitFor("waiting for the model");
   watch.type("\u0003");
@@ -75,7 +66,7 @@ test("watch shows the latest session as it is, sees its worker die and come back
     delegations: [{ status: "running" }],
   });
 
-  const settling = start("watch", session, "--json");
+  const settling = machine.start("watch", session, "--json");
   await waitUntil(() => settling.events().some(({ id }) => id === "task-1"), 60_000);
   expect(await machine.run("stop", session)).toMatchObject({ code: 0 });
   const { code, events } = await settling.result;
@@ -100,10 +91,10 @@ test("watch --until-settled ends where nothing runs, without a worker; watch in 
   );
 
   const slow = { main: [{ text: "one two three four five six seven eight nine ten", tokensPerSecond: 0.5 }] };
-  const talking = start("run", "talk", "--script", machine.writeScript("slow", slow), "--json");
+  const talking = machine.start("run", "talk", "--script", machine.writeScript("slow", slow), "--json");
   await waitUntil(() => talking.events().some(({ type }) => type === "turn"), 60_000);
   const spoken = String(talking.events()[0]?.session);
-  const left = start("watch", spoken, "--json");
+  const left = machine.start("watch", spoken, "--json");
   await waitUntil(() => left.events().length > 0, 60_000);
   left.child.stdout?.destroy();
   expect((await left.result).code).toBe(0);
